@@ -137,10 +137,15 @@ export interface ResourceDefinition {
 
 /** A kind: where it is served and, for TypeScript, how its objects look. */
 export class Resource<T extends KubernetesObject = KubernetesObject> implements ResourceDefinition {
+  /** The API group; empty for the core group. */
   readonly group: string;
+  /** The version, such as `v1`. */
   readonly version: string;
+  /** The kind, such as `Deployment`. */
   readonly kind: string;
+  /** The name in paths and RBAC rules, such as `deployments`. */
   readonly plural: string;
+  /** Whether the objects live in namespaces. */
   readonly scope: Scope;
   /** Carries the type of the objects; never set. */
   declare readonly object?: T;
@@ -208,6 +213,9 @@ export class Resource<T extends KubernetesObject = KubernetesObject> implements 
     return object.kind === this.kind && groupOf(object.apiVersion) === this.group;
   }
 }
+
+/** The type of the objects of a kind, as in `type Backup = ObjectOf<typeof Backup>`. */
+export type ObjectOf<R> = R extends Resource<infer T> ? T : never;
 
 /**
  * Describes any kind that the cluster serves.
