@@ -138,6 +138,11 @@ export class RetryError extends Error {
   }
 }
 
+/** Thrown by a write to an object that was deleted meanwhile; a reconcile that lets it pass ends quietly. */
+export class ObjectGoneError extends Error {
+  override name = "ObjectGoneError";
+}
+
 /** Thrown by a request of a leader whose lease may have gone to another replica; nothing was sent. */
 export class LeadershipLostError extends Error {
   override name = "LeadershipLostError";

@@ -1,0 +1,371 @@
+/**
+ * Describes a controller: the kind it watches, what it owns, how it reconciles, cleans up and retries.
+ *
+ * ```ts
+ * import { Action, Controller } from "@tend/operator";
+ * import { ConfigMap, Secret } from "@tend/operator/kinds";
+ *
+ * const copies = new Controller(Secret, { labelSelector: "copy=wanted" })
+ *   .owns(ConfigMap)
+ *   .reconcile(async (secret, ctx) => {
+ *     const data = { keys: Object.keys(secret.data ?? {}).join() };
+ *     await ctx.applyOwned(secret, ConfigMap.draft({ metadata: { name: secret.metadata.name }, data }));
+ *     return Action.requeue({ hours: 1 });
+ *   });
+ * console.assert(copies.name === "secret");
+ * ```
+ *
+ * A description opens no connection; an {@linkcode Operator} runs it, as often as wanted.
+ *
+ * # Guarantees
+ *
+ * - Every change of an object's desired state leads to a reconcile that starts after it.
+ * - An object is never reconciled twice at once; its failures never delay another's.
+ * - An object that is being deleted is only ever cleaned up; its finalizer goes only after the cleanup succeeded.
+ *
+ * # Caveats
+ *
+ * A reconcile may run again at any time and from any state: after a crash, a lost lease, or for a change that its last run has
+ * already seen. So may a cleanup: both must be idempotent. The objects handed out are the cached ones, frozen.
+ *
+ * @module
+ */
+import type { Action } from "./action.ts";
+import type { Context } from "./context.ts";
+import { CustomResource } from "./crd.ts";
+import { type Duration, toMilliseconds } from "./duration.ts";
+import { assertDnsLabel, assertDnsSubdomain, assertFinalizer } from "./names.ts";
+import {
+  eventRules,
+  finalizerRules,
+  ownedRules,
+  ownerRules,
+  type Rule,
+  type ScopedRule,
+  scopeRules,
+  statusRules,
+  watchRules,
+} from "./rbac.ts";
+import type { KubernetesObject, ObjectRef, Resource } from "./resource.ts";
+import { labelSelector as parseSelector } from "./selectors.ts";
+
+/** Makes the world match an object; throwing retries. */
+export type Reconcile<T extends KubernetesObject> = (
+  object: T,
+  ctx: Context,
+) => Action | void | undefined | Promise<Action | void | undefined>;
+
+/** Tells whether a change of an object of the controller's own kind is worth a reconcile; `previous` is absent for new ones. */
+export type Predicate<T extends KubernetesObject> = (object: T, previous: T | undefined) => boolean;
+
+/** Reads the caches of a controller, without waiting. */
+export interface CacheReader {
+  /** One object of a kind that the controller watches. */
+  get<R extends KubernetesObject>(resource: Resource<R>, ref: ObjectRef): R | undefined;
+  /** All objects of a kind that the controller watches, or those in one namespace. */
+  list<R extends KubernetesObject>(resource: Resource<R>, namespace?: string): readonly R[];
+}
+
+/** Answers with the objects of the controller's kind that a watched object concerns. */
+export type MapFunction<S extends KubernetesObject> = (
+  object: S,
+  cache: CacheReader,
+) => Iterable<ObjectRef | { readonly metadata: ObjectRef }>;
+
+/** What part of a kind to watch. */
+export interface Selection {
+  /** Only these namespaces. @default {all} */
+  readonly namespaces?: readonly string[] | undefined;
+  /** Only what this label selector selects. @default {all} */
+  readonly labelSelector?: string | undefined;
+  /** Only what this field selector selects. @default {all} */
+  readonly fieldSelector?: string | undefined;
+}
+
+/** Options of {@linkcode Controller}. */
+export interface ControllerOptions extends Selection {
+  /** Names the controller in metrics and logs; unique in its operator. @default {the kind in lower case} */
+  readonly name?: string | undefined;
+}
+
+/** Options of {@linkcode Controller.owns}. */
+export interface OwnsOptions {
+  /** Caches only metadata, for children whose content the reconcile does not read. @default {false} */
+  readonly metadataOnly?: boolean | undefined;
+  /** Only what this label selector selects: it must select every child that is applied. @default {all} */
+  readonly labelSelector?: string | undefined;
+}
+
+/** Options of {@linkcode Controller.watches}. */
+export interface WatchesOptions extends Selection {
+  /** Caches only metadata. @default {false} */
+  readonly metadataOnly?: boolean | undefined;
+}
+
+/** One further kind that a controller watches. */
+export interface Source extends WatchesOptions {
+  /** The kind. */
+  readonly resource: Resource;
+  /** How its objects concern the controller's; absent for owned kinds. */
+  readonly map?: MapFunction<KubernetesObject> | undefined;
+}
+
+/** What was declared of a controller. */
+export interface ControllerConfig<T extends KubernetesObject> extends Selection {
+  readonly sources: readonly Source[];
+  readonly reconcile: Reconcile<T> | undefined;
+  readonly finalizer: { readonly name: string; readonly cleanup: Reconcile<T> } | undefined;
+  readonly firstDelay: number;
+  readonly concurrency: number;
+  readonly timeout: number | undefined;
+  readonly resync: number | undefined;
+  readonly predicates: readonly Predicate<T>[];
+  readonly onStatus: boolean;
+  readonly rules: readonly Rule[];
+}
+
+/** The description of a controller; each method answers with the controller itself. */
+export class Controller<T extends KubernetesObject> {
+  /** Its name in metrics and logs. */
+  readonly name: string;
+  /** The kind that it reconciles. */
+  readonly resource: Resource<T>;
+  #config: ControllerConfig<T>;
+
+  /**
+   * Describes a controller of a kind.
+   *
+   * @throws {TypeError} If the name, a namespace or the label selector is none, or a cluster-scoped kind is given namespaces
+   */
+  constructor(resource: Resource<T>, options: ControllerOptions = {}) {
+    const { name = resource.kind.toLowerCase(), ...selection } = options;
+    assertDnsLabel(name, "controller", "name");
+    this.name = name;
+    this.resource = resource;
+    this.#checkSelection(resource, selection);
+    this.#config = {
+      ...selection,
+      sources: [],
+      reconcile: undefined,
+      finalizer: undefined,
+      firstDelay: 5_000,
+      concurrency: 16,
+      timeout: undefined,
+      resync: 36_000_000,
+      predicates: [],
+      onStatus: false,
+      rules: [],
+    };
+  }
+
+  /** What was declared so far. */
+  get config(): ControllerConfig<T> {
+    return this.#config;
+  }
+
+  /**
+   * Sets what makes the world match an object. It runs for living objects; see the guarantees and caveats above.
+   *
+   * @throws {TypeError} If it is not a function, or set already
+   */
+  reconcile(reconcile: Reconcile<T>): this {
+    this.#checkFunction("reconcile", reconcile);
+    if (this.#config.reconcile) this.#fail("'reconcile' may be set once");
+    return this.#set({ reconcile });
+  }
+
+  /**
+   * Puts a finalizer on every object and runs the cleanup before one may vanish.
+   *
+   * An object is first reconciled when the finalizer is on it. A cleanup that throws is retried like a reconcile; one that
+   * answers with `Action.requeue()` is not done yet and runs again. RBAC: `patch` on the kind.
+   *
+   * @throws {TypeError} If the name is not qualified by a domain, a finalizer is set already, or the controller watches by
+   * label or field: an object that leaves such a selection looks deleted, and nobody would ever remove its finalizer
+   */
+  finalizer(name: string, cleanup: Reconcile<T>): this {
+    assertFinalizer(name, this.#what);
+    this.#checkFunction("finalizer", cleanup);
+    if (this.#config.finalizer) this.#fail("'finalizer' may be set once");
+    const { labelSelector, fieldSelector } = this.#config;
+    if (labelSelector || fieldSelector) {
+      this.#fail(
+        `a finalizer needs a watch without selectors, which an object cannot leave: current value is ${
+          Deno.inspect(labelSelector ?? fieldSelector)
+        }`,
+      );
+    }
+    return this.#set({ finalizer: { name, cleanup } });
+  }
+
+  /**
+   * Watches a kind of children, so that the owner is reconciled when one changes, and allows `ctx.applyOwned` of them.
+   *
+   * RBAC: `get`, `list`, `watch`, `create`, `patch`, `delete` on the child's kind, `update` on the owner's finalizers.
+   *
+   * @throws {TypeError} If the kind is watched already, or the selector is none
+   */
+  owns<C extends KubernetesObject>(resource: Resource<C>, options: OwnsOptions = {}): this {
+    return this.#addSource({ ...options, resource: resource as Resource });
+  }
+
+  /**
+   * Watches another kind and reconciles the objects that `map` answers with when one of its objects changes.
+   *
+   * On an update both the object before and after are mapped. RBAC: `get`, `list`, `watch` on the kind.
+   *
+   * @throws {TypeError} If the kind is watched already, the selection is none, or `map` is not a function
+   */
+  watches<S extends KubernetesObject>(resource: Resource<S>, map: MapFunction<S>, options: WatchesOptions = {}): this {
+    this.#checkFunction("watches", map);
+    return this.#addSource({ ...options, resource: resource as Resource, map: map as MapFunction<KubernetesObject> });
+  }
+
+  /** Sets the delay after a first failure; it doubles to 5 minutes. @default {5 s} @throws {RangeError} If not positive */
+  onError(firstDelay: Duration): this {
+    return this.#set({ firstDelay: this.#positive("onError", firstDelay) });
+  }
+
+  /** Sets how many objects are reconciled at once. @default {16} @throws {RangeError} If it is no positive integer */
+  concurrency(count: number): this {
+    if (!Number.isInteger(count) || count < 1) {
+      throw new RangeError(
+        `Cannot define ${this.#what}: 'concurrency' must be a positive integer: current value is ${
+          Deno.inspect(count)
+        }`,
+      );
+    }
+    return this.#set({ concurrency: count });
+  }
+
+  /**
+   * Sets how long one reconcile or cleanup may take; then its signal aborts, its context refuses further requests, and it
+   * counts as failed. One that ignores its signal may still be running when the retry starts.
+   *
+   * @default {none} @throws {RangeError} If not positive
+   */
+  timeout(limit: Duration): this {
+    return this.#set({ timeout: this.#positive("timeout", limit) });
+  }
+
+  /** Sets how often, give or take a tenth, all objects are reconciled without a change; `false` never. @default {10 h} */
+  resync(interval: Duration | false): this {
+    return this.#set({ resync: interval === false ? undefined : this.#positive("resync", interval) });
+  }
+
+  /**
+   * Reconciles only for changes that this and every other predicate accept; objects being deleted always pass.
+   *
+   * @throws {TypeError} If it is not a function
+   */
+  filter(predicate: Predicate<T>): this {
+    this.#checkFunction("filter", predicate);
+    return this.#set({ predicates: [...this.#config.predicates, predicate] });
+  }
+
+  /** Reconciles also when only the status changed; by default such an update is taken for the operator's own. */
+  onStatus(): this {
+    return this.#set({ onStatus: true });
+  }
+
+  /**
+   * Adds an RBAC rule for what the reconcile does beyond what was declared; it holds where the controller watches.
+   *
+   * @throws {TypeError} If the rule is malformed or has a wildcard
+   */
+  rule(rule: Rule): this {
+    scopeRules([rule], undefined);
+    return this.#set({ rules: [...this.#config.rules, rule] });
+  }
+
+  /** The RBAC rules that the controller needs; where it has no namespaces of its own, in `namespaces`. */
+  rules(options: { readonly namespaces?: readonly string[] | undefined } = {}): ScopedRule[] {
+    const { sources, finalizer, rules } = this.#config;
+    const own = this.resource as Resource;
+    const namespaces = this.namespaces(options.namespaces);
+    const owned = sources.filter((source) => !source.map);
+    const scoped = [
+      ...watchRules(own),
+      ...(finalizer ? finalizerRules(own) : []),
+      ...(own instanceof CustomResource && own.hasStatus ? statusRules(own) : []),
+      ...(owned.length > 0 ? ownerRules(own) : []),
+      ...rules,
+    ];
+    return [
+      ...scopeRules(scoped, namespaces),
+      ...scopeRules(eventRules(), own.namespaced ? namespaces : ["default"]),
+      ...owned.flatMap(({ resource }) =>
+        scopeRules(ownedRules(resource), resource.namespaced ? namespaces : undefined)
+      ),
+      ...sources.filter((source) => source.map).flatMap((source) =>
+        scopeRules(watchRules(source.resource), sourceNamespaces(source, namespaces))
+      ),
+    ];
+  }
+
+  /** The namespaces that it watches: its own, else the given ones; undefined for all. */
+  namespaces(fallback?: readonly string[]): readonly string[] | undefined {
+    return this.resource.namespaced ? this.#config.namespaces ?? fallback : undefined;
+  }
+
+  get #what(): string {
+    return `controller "${this.name}"`;
+  }
+
+  #set(change: Partial<ControllerConfig<T>>): this {
+    this.#config = { ...this.#config, ...change };
+    return this;
+  }
+
+  #addSource(source: Source): this {
+    const { resource } = source;
+    this.#checkSelection(resource, source);
+    const { sources } = this.#config;
+    if (
+      [this.resource as Resource, ...sources.map((other) => other.resource)].some((other) => other.id === resource.id)
+    ) {
+      this.#fail(`a kind may be watched once: current value is "${resource.id}"`);
+    }
+    if (!source.map && !resource.namespaced && this.resource.namespaced) {
+      this.#fail(`a namespaced owner cannot own a cluster-scoped kind: current value is "${resource.id}"`);
+    }
+    return this.#set({ sources: [...sources, source] });
+  }
+
+  #checkSelection(resource: Resource<never> | Resource, { namespaces, labelSelector }: Selection): void {
+    if (labelSelector !== undefined) parseSelector(labelSelector);
+    if (namespaces === undefined) return;
+    if (!resource.namespaced) {
+      this.#fail(
+        `the cluster-scoped kind ${resource.kind} has no namespaces: current value is ${Deno.inspect(namespaces)}`,
+      );
+    }
+    if (namespaces.length === 0) this.#fail("'namespaces' must name at least one, or be left out: current value is []");
+    for (const namespace of namespaces) assertDnsLabel(namespace, this.#what, "namespaces");
+  }
+
+  #checkFunction(field: string, value: unknown): void {
+    if (typeof value !== "function") {
+      this.#fail(`'${field}' must be a function: current value is ${Deno.inspect(value)}`);
+    }
+  }
+
+  #positive(field: string, duration: Duration): number {
+    const value = toMilliseconds(duration, field);
+    if (value > 0) return value;
+    throw new RangeError(`Cannot define ${this.#what}: '${field}' must be longer than 0 ms: current value is ${value}`);
+  }
+
+  #fail(rule: string): never {
+    throw new TypeError(`Cannot define ${this.#what}: ${rule}`);
+  }
+}
+
+/** The namespaces in which a source is watched: its own, else the controller's; undefined for all. */
+export function sourceNamespaces(
+  { resource, map, namespaces }: Source,
+  controller: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (!resource.namespaced) return undefined;
+  return map ? namespaces ?? controller : controller;
+}

@@ -1,0 +1,51 @@
+/**
+ * Remembers what was last written to each object and which version came of it, so that the same is not written again.
+ *
+ * ```ts
+ * import { WriteMemo } from "./memo.ts";
+ *
+ * const memo = new WriteMemo();
+ * memo.remember("configmaps shop/web", { data: { a: "1" } }, "42");
+ * console.assert(memo.stands("configmaps shop/web", { data: { a: "1" } }, "42"));
+ * console.assert(!memo.stands("configmaps shop/web", { data: { a: "1" } }, "43"), "somebody else wrote it");
+ * ```
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+
+/** What was written, as a digest, and the resource version that the server answered with. */
+interface Entry {
+  readonly digest: string;
+  readonly version: string;
+}
+
+/** The last writes by object; one entry per object, of some 100 bytes. */
+export class WriteMemo {
+  readonly #entries: Map<string, Entry> = new Map();
+
+  /** Objects remembered. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** True if this very content was the last write and the object is still at the version that came of it. */
+  stands(object: string, content: unknown, version: string): boolean {
+    const entry = this.#entries.get(object);
+    return entry !== undefined && entry.version === version && entry.digest === digest(content);
+  }
+
+  /** Notes a write. */
+  remember(object: string, content: unknown, version: string): void {
+    this.#entries.set(object, { digest: digest(content), version });
+  }
+
+  /** Drops an object that is gone. */
+  forget(object: string): void {
+    this.#entries.delete(object);
+  }
+}
+
+function digest(content: unknown): string {
+  return createHash("sha256").update(JSON.stringify(content)).digest("base64");
+}

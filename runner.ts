@@ -1,0 +1,281 @@
+/**
+ * Runs one controller: turns the changes that its caches see into a queue, and the queue into reconciles.
+ *
+ * ```ts
+ * import type { Controller, KubernetesObject } from "@tend/operator";
+ * import { ControllerRunner, type RunnerEnvironment } from "./runner.ts";
+ *
+ * export async function run(controller: Controller<KubernetesObject>, environment: RunnerEnvironment): Promise<boolean> {
+ *   const runner = new ControllerRunner(controller, environment);
+ *   return await runner.work({ client: environment.client, stop: AbortSignal.timeout(60_000), abort: AbortSignal.timeout(90_000) });
+ * }
+ * ```
+ *
+ * @module
+ */
+import { getLogger, type Logger } from "@logtape/logtape";
+import type { Client } from "./client.ts";
+import type { ContextEnvironment, WatchedKind } from "./context.ts";
+import { OWNER_INDEX } from "./context.ts";
+import type { CacheReader, Controller, Source } from "./controller.ts";
+import { sourceNamespaces } from "./controller.ts";
+import { after } from "./delay.ts";
+import type { EventRecorder } from "./events.ts";
+import type { Informer, InformerEvent, Informers } from "./informer.ts";
+import { WriteMemo } from "./memo.ts";
+import type { Metrics } from "./metrics.ts";
+import { WorkQueue } from "./queue.ts";
+import { Reconciler } from "./reconciler.ts";
+import { keyOf, type KubernetesObject, type Resource, toKey } from "./resource.ts";
+import { changesAnything, changesDesired, controllerUid, ownerKey } from "./triggers.ts";
+
+/** How long after the abort of running reconciles they are still waited for, in ms. */
+const ABORT_GRACE = 1000;
+
+/** What a runner shares with the others of its operator. */
+export interface RunnerEnvironment {
+  /** The operator's name. */
+  readonly operator: string;
+  /** The caches. */
+  readonly informers: Informers;
+  /** The metrics. */
+  readonly metrics: Metrics;
+  /** Namespaces for controllers that have none of their own. */
+  readonly namespaces?: readonly string[] | undefined;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  /** Numbers from 0 up to 1. */
+  readonly random: () => number;
+}
+
+/** One spell of work: as long as the process leads, or runs. */
+export interface Spell {
+  /** The client of the spell; it refuses requests once the leadership is lost. */
+  readonly client: Client;
+  /** Records events. */
+  readonly recorder: Pick<EventRecorder, "record">;
+  /** When aborted no further key is started. */
+  readonly stop: AbortSignal;
+  /** When aborted running reconciles are aborted too. */
+  readonly abort: AbortSignal;
+}
+
+/** Runs a controller, spell after spell, over caches that stay warm between them. */
+export class ControllerRunner<T extends KubernetesObject> {
+  readonly #controller: Controller<T>;
+  readonly #environment: RunnerEnvironment;
+  readonly #log: Logger;
+  readonly #primary: Informer<T>;
+  readonly #watched: readonly WatchedKind[];
+
+  /** Asks for the caches that the controller needs. */
+  constructor(controller: Controller<T>, environment: RunnerEnvironment) {
+    this.#controller = controller;
+    this.#environment = environment;
+    this.#log = getLogger(["tend", "controller", controller.name]);
+    const { informers } = environment;
+    const { labelSelector, fieldSelector, sources } = controller.config;
+    const own = controller.resource as Resource;
+    const namespaces = controller.namespaces(environment.namespaces);
+    this.#primary = informers.for(controller.resource, { namespaces, labelSelector, fieldSelector });
+    this.#watched = [
+      {
+        resource: own,
+        informer: this.#primary as unknown as Informer<KubernetesObject>,
+        metadataOnly: false,
+        owned: false,
+      },
+      ...sources.map((source) => {
+        const informer = informers.for(source.resource, {
+          namespaces: sourceNamespaces(source, namespaces),
+          labelSelector: source.labelSelector,
+          fieldSelector: source.fieldSelector,
+          metadataOnly: source.metadataOnly,
+        });
+        const owned = source.map === undefined;
+        if (owned) informer.addIndex(OWNER_INDEX, controllerUid);
+        return { resource: source.resource, informer, metadataOnly: source.metadataOnly ?? false, owned };
+      }),
+    ];
+  }
+
+  /** The caches that the controller works from. */
+  get informers(): readonly Informer<KubernetesObject>[] {
+    return this.#watched.map(({ informer }) => informer);
+  }
+
+  /**
+   * Works until `stop` aborts and what runs then has ended, or `abort` has aborted it.
+   *
+   * @returns False if a reconcile ignored its abort and may still be running
+   */
+  async work(spell: Spell): Promise<boolean> {
+    const { config, name } = this.#controller;
+    const { metrics, now, operator, informers } = this.#environment;
+    try {
+      await Promise.all(this.informers.map((informer) => informer.whenSynced(spell.stop)));
+    } catch (error) {
+      if (spell.stop.aborted) return true;
+      throw error;
+    }
+    using queue = new WorkQueue({ now, metrics: metrics.queue(name) });
+    const memo = new WriteMemo();
+    const environment: ContextEnvironment = { operator, watched: this.#watched, recorder: spell.recorder, memo };
+    const client = spell.client.with({
+      fieldManager: operator,
+      onWritten: (resource, object) => {
+        // What the last finalizer's removal answers with is gone already.
+        const { deletionTimestamp, finalizers } = object.metadata;
+        if (!deletionTimestamp || finalizers?.length) informers.accept(resource, object);
+      },
+    });
+    const reconciler = new Reconciler(this.#controller, {
+      ...environment,
+      client,
+      cache: this.#primary,
+      metrics: metrics.controller(name, config.concurrency),
+      queue,
+      now,
+      log: this.#log,
+    });
+    const subscriptions = this.#subscribe(queue, memo);
+    const abort = (): void => reconciler.abort(spell.abort.reason);
+    spell.abort.addEventListener("abort", abort, { once: true });
+    const cancelResync = this.#resync(queue);
+    try {
+      const workers = Array.from({ length: config.concurrency }, () => this.#worker(queue, reconciler, spell.stop));
+      return await this.#finish(Promise.all(workers), spell.abort);
+    } finally {
+      cancelResync();
+      for (const subscription of subscriptions) subscription[Symbol.dispose]();
+      spell.abort.removeEventListener("abort", abort);
+      reconciler.abort(new DOMException("The controller stopped.", "AbortError"));
+    }
+  }
+
+  async #worker(queue: WorkQueue, reconciler: Reconciler<T>, stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) {
+      let key: string;
+      try {
+        key = await queue.next(stop);
+      } catch (error) {
+        if (stop.aborted) return;
+        throw error;
+      }
+      await reconciler.run(key);
+    }
+  }
+
+  /** Waits for the workers; once aborted, only a little longer. */
+  async #finish(workers: Promise<unknown>, abort: AbortSignal): Promise<boolean> {
+    const over = new AbortController();
+    let cancel = (): void => {};
+    const expired = new Promise<boolean>((resolve) => {
+      const start = (): void => {
+        cancel = after(ABORT_GRACE, () => resolve(false));
+      };
+      if (abort.aborted) start();
+      else abort.addEventListener("abort", start, { once: true, signal: over.signal });
+    });
+    try {
+      return await Promise.race([workers.then(() => true), expired]);
+    } finally {
+      over.abort();
+      cancel();
+    }
+  }
+
+  #subscribe(queue: WorkQueue, memo: WriteMemo): Disposable[] {
+    const [own, ...others] = this.#watched as [WatchedKind, ...WatchedKind[]];
+    const { sources } = this.#controller.config;
+    return [
+      // The children first, so that an owner's first reconcile finds them.
+      ...others.map((kind, index) => kind.informer.subscribe(this.#onOther(kind, sources[index]!, queue, memo))),
+      this.#primary.subscribe((event) => this.#onOwn(event, own.resource, queue, memo)),
+    ];
+  }
+
+  #onOwn(event: InformerEvent<T>, resource: Resource, queue: WorkQueue, memo: WriteMemo): void {
+    const { type, object, previous, initial } = event;
+    const key = keyOf(object);
+    if (type === "deleted") {
+      queue.remove(key);
+      memo.forget(`${resource.id}/status ${key}`);
+      return;
+    }
+    const { onStatus, predicates } = this.#controller.config;
+    if (previous && !(onStatus ? changesAnything(previous, object) : changesDesired(previous, object))) return;
+    const wanted = object.metadata.deletionTimestamp !== undefined ||
+      predicates.every((accepts) => this.#guard("filter", true, () => accepts(object, previous)));
+    if (wanted) queue.add(key, { priority: initial ? "initial" : "live" });
+  }
+
+  #onOther(
+    kind: WatchedKind,
+    source: Source,
+    queue: WorkQueue,
+    memo: WriteMemo,
+  ): (event: InformerEvent<KubernetesObject>) => void {
+    const { resource } = this.#controller;
+    const reader = this.#reader();
+    const keys = (object: KubernetesObject): readonly (string | undefined)[] => {
+      const { map } = source;
+      if (!map) return [ownerKey(resource as Resource, object.metadata)];
+      return this.#guard(
+        "watches",
+        [],
+        () => [...map(object, reader)].map((target) => toKey("metadata" in target ? target.metadata : target)),
+      );
+    };
+    return ({ type, object, previous, initial }) => {
+      if (type === "deleted") memo.forget(`${kind.resource.id} ${keyOf(object)}`);
+      // Of metadata alone the version is all that tells of a change of the rest.
+      if (previous && !kind.metadataOnly && !changesAnything(previous, object)) return;
+      const concerned = new Set(previous ? [...keys(previous), ...keys(object)] : keys(object));
+      for (const key of concerned) {
+        if (key !== undefined) queue.add(key, { priority: initial ? "initial" : "live" });
+      }
+    };
+  }
+
+  /** Calls a user's function; what it throws is logged and answered with the fallback. */
+  #guard<R>(what: string, fallback: R, call: () => R): R {
+    try {
+      return call();
+    } catch (error) {
+      this.#log.error("A function given to the controller threw: {function}", { function: what, error });
+      return fallback;
+    }
+  }
+
+  #reader(): CacheReader {
+    const informer = <R extends KubernetesObject>(resource: Resource<R>): Informer<R> => {
+      const found = this.#watched.find((kind) => kind.resource.id === resource.id);
+      if (!found) {
+        throw new TypeError(
+          `Cannot read ${resource.kind} from the cache of controller "${this.#controller.name}": it does not watch that kind`,
+        );
+      }
+      return found.informer as unknown as Informer<R>;
+    };
+    return {
+      get: (resource, ref) => informer(resource).get(toKey(ref)),
+      list: (resource, namespace) => informer(resource).list(namespace),
+    };
+  }
+
+  /** Adds every key again, each interval, give or take a tenth; answers with how to end that. */
+  #resync(queue: WorkQueue): () => void {
+    const interval = this.#controller.config.resync;
+    if (interval === undefined) return () => {};
+    let cancel = (): void => {};
+    const arm = (): void => {
+      cancel = after(interval * (0.9 + 0.2 * this.#environment.random()), () => {
+        for (const key of this.#primary.keys()) queue.add(key, { priority: "initial" });
+        arm();
+      });
+    };
+    arm();
+    return () => cancel();
+  }
+}
