@@ -13,9 +13,9 @@ interface Clock {
   next(): number;
   countTimers(): number;
   // deno-lint-ignore no-explicit-any -- a timer's callback takes whatever it was set with
-  setTimeout(run: (...args: any[]) => void, ms?: number, ...args: unknown[]): number | { id: number };
+  setTimeout(run: (...args: any[]) => void, ms?: number, ...args: unknown[]): number | object;
   // deno-lint-ignore no-explicit-any -- a timer's callback takes whatever it was set with
-  setInterval(run: (...args: any[]) => void, ms?: number, ...args: unknown[]): number | { id: number };
+  setInterval(run: (...args: any[]) => void, ms?: number, ...args: unknown[]): number | object;
   clearTimeout(id?: number): void;
   clearInterval(id?: number): void;
   Date: DateConstructor;
@@ -32,7 +32,7 @@ const real = {
 
 let current: FakeTime | undefined;
 
-const identify = (timer: number | { id: number }): number => typeof timer === "number" ? timer : timer.id;
+const identify = (timer: number | object): number => Number(timer);
 
 /** Puts `Date`, the timers and `AbortSignal.timeout` under the test's control until {@linkcode FakeTime.restore}. */
 export class FakeTime {
