@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { delay } from "../../delay.ts";
 import type { ControlPlane, PlaneUser } from "../../testing/control_plane.ts";
 import { ControlPlane as Plane } from "../../testing/control_plane.ts";
+import { processesWith } from "../_processes.ts";
 import { sharedControlPlane, startControlPlane } from "./_setup.ts";
 
 const plane = sharedControlPlane({ users: { carol: ["readers"] } });
@@ -47,12 +48,6 @@ async function exists(path: string): Promise<boolean> {
     if (error instanceof Deno.errors.NotFound) return false;
     throw error;
   }
-}
-
-/** Running processes that have the text among their arguments. */
-async function processesWith(text: string): Promise<string[]> {
-  const { stdout } = await new Deno.Command("ps", { args: ["-eo", "pid,args"] }).output();
-  return new TextDecoder().decode(stdout).split("\n").filter((line) => line.includes(text));
 }
 
 function folderOf(on: ControlPlane): string {
