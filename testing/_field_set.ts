@@ -1,0 +1,269 @@
+/**
+ * Holds sets of fields as `managedFields` does: trees of path elements, in the very form that is written (`FieldsV1`).
+ *
+ * ```ts
+ * import { difference, union } from "./_field_set.ts";
+ *
+ * const both = union({ "f:data": { "f:k": {} } }, { "f:data": { "f:l": {} } });
+ * difference(both, { "f:data": { "f:k": {} } }); // { "f:data": { "f:l": {} } }
+ * ```
+ *
+ * A path element is `f:NAME`, `k:{KEYS}` (an item of a list map), `v:VALUE` (an item of a set) or `i:INDEX`. A node without
+ * elements is a member; one with elements is a member if it has the element `.`. The root stands for no field: `{}` is the
+ * empty set. Sets are never changed, so they may share parts.
+ *
+ * @module
+ */
+
+/** A set of fields. */
+export interface Fields {
+  /** What is below a path element. */
+  readonly [element: string]: Fields;
+}
+
+/** A set under construction. */
+export interface MutableFields {
+  /** What is below a path element. */
+  [element: string]: MutableFields;
+}
+
+/** The node that is a member and has no elements; also the empty set. */
+export const LEAF: Fields = Object.freeze({});
+
+/** Tells whether a set has no members. */
+export function isEmpty(set: Fields): boolean {
+  for (const _ in set) return false;
+  return true;
+}
+
+function isMember(node: Fields): boolean {
+  return "." in node || isEmpty(node);
+}
+
+/** Returns a node that is a member. */
+export function asMember(node: Fields | undefined): Fields {
+  if (node === undefined) return LEAF;
+  return isMember(node) ? node : { ".": LEAF, ...node };
+}
+
+function make(member: boolean, kids: MutableFields): Fields {
+  return member && !isEmpty(kids) ? { ".": LEAF, ...kids } : kids;
+}
+
+/** Adds a path to a set under construction. */
+export function insert(set: MutableFields, path: readonly string[]): void {
+  const last = path.length - 1;
+  if (last < 0) return;
+  let node = set;
+  for (let i = 0; i < last; i++) {
+    const element = path[i]!;
+    const next = node[element];
+    if (next === undefined) node = node[element] = {};
+    else {
+      // What was a member by having nothing below it stays one.
+      if (isEmpty(next)) next["."] = {};
+      node = next;
+    }
+  }
+  const element = path[last]!;
+  const next = node[element];
+  if (next === undefined) node[element] = {};
+  else if (!isMember(next)) next["."] = {};
+}
+
+/** Returns what is in either set. */
+export function union(a: Fields, b: Fields): Fields {
+  if (a === b || isEmpty(b)) return a;
+  if (isEmpty(a)) return b;
+  const out: MutableFields = { ...a } as MutableFields;
+  for (const element in b) {
+    const left = a[element], right = b[element]!;
+    out[element] = (left === undefined || element === "." ? right : unionNode(left, right)) as MutableFields;
+  }
+  return out;
+}
+
+function unionNode(a: Fields, b: Fields): Fields {
+  if (isEmpty(a)) return asMember(b);
+  if (isEmpty(b)) return asMember(a);
+  return union(a, b);
+}
+
+/** Returns what is in the first set and not in the second; what is below a field of the second stays. */
+export function difference(a: Fields, b: Fields): Fields {
+  return subtract(a, b, false);
+}
+
+/** Returns what is in the first set and neither in the second nor below a field of it. */
+export function recursiveDifference(a: Fields, b: Fields): Fields {
+  return subtract(a, b, true);
+}
+
+function subtract(a: Fields, b: Fields, recursive: boolean): Fields {
+  if (isEmpty(a) || isEmpty(b)) return a;
+  const out: MutableFields = {};
+  let changed = false;
+  for (const element in a) {
+    if (element === ".") continue;
+    const left = a[element]!, right = b[element];
+    if (right === undefined) {
+      out[element] = left as MutableFields;
+      continue;
+    }
+    if (recursive && isMember(right)) {
+      changed = true;
+      continue;
+    }
+    const kids = subtract(left, right, recursive);
+    const below = kids === left ? withoutSelf(left) : kids;
+    const member = isMember(left) && !isMember(right);
+    if (member || !isEmpty(below)) {
+      const node = make(member, below as MutableFields);
+      if (kids === left && member === isMember(left)) out[element] = left as MutableFields;
+      else {
+        out[element] = node as MutableFields;
+        changed = true;
+      }
+    } else changed = true;
+  }
+  return changed ? out : a;
+}
+
+function withoutSelf(node: Fields): Fields {
+  if (!("." in node)) return node;
+  const { ".": _, ...rest } = node;
+  return rest;
+}
+
+/** Returns what is in both sets. */
+export function intersection(a: Fields, b: Fields): Fields {
+  const out: MutableFields = {};
+  for (const element in a) {
+    if (element === ".") continue;
+    const left = a[element]!, right = b[element];
+    if (right === undefined) continue;
+    const member = isMember(left) && isMember(right);
+    const kids = intersection(left, right);
+    if (member || !isEmpty(kids)) out[element] = make(member, kids as MutableFields) as MutableFields;
+  }
+  return out;
+}
+
+/** Tells whether an element is a member of a set. */
+export function hasElement(set: Fields, element: string): boolean {
+  const node = set[element];
+  return node !== undefined && isMember(node);
+}
+
+/** Returns what is below an element, the element itself left out; undefined if there is nothing. */
+export function below(set: Fields, element: string): Fields | undefined {
+  const node = set[element];
+  if (node === undefined) return undefined;
+  const kids = withoutSelf(node);
+  return isEmpty(kids) ? undefined : kids;
+}
+
+/** Lists the members of a set, each as its path elements, in order. */
+export function* paths(set: Fields, prefix: readonly string[] = []): Generator<string[]> {
+  const elements = Object.keys(set).filter((element) => element !== ".").sort(compareElements);
+  for (const element of elements) if (isMember(set[element]!)) yield [...prefix, element];
+  for (const element of elements) yield* paths(set[element]!, [...prefix, element]);
+}
+
+/** Writes a path as error messages show it, such as `.spec.list[name="a"].port`. */
+export function pathText(path: readonly string[]): string {
+  return path.map(elementText).join("");
+}
+
+/** Writes a path element as error messages show it. */
+export function elementText(element: string): string {
+  const rest = element.slice(2);
+  switch (element[0]) {
+    case "f":
+      return `.${rest}`;
+    case "k":
+      return `[${
+        Object.entries(JSON.parse(rest) as Record<string, unknown>).map(([k, v]) => `${k}=${JSON.stringify(v)}`)
+          .join(",")
+      }]`;
+    case "v":
+      return `[=${rest}]`;
+    default:
+      return `[${rest}]`;
+  }
+}
+
+const KIND_ORDER = ".fkvi";
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function compareValues(a: unknown, b: unknown): number {
+  const order = (value: unknown) => ["number", "string", "boolean"].indexOf(typeof value);
+  if (order(a) !== order(b)) return order(a) - order(b);
+  return (a as number) < (b as number) ? -1 : (a as number) > (b as number) ? 1 : 0;
+}
+
+/** Orders path elements as a server writes them. */
+export function compareElements(a: string, b: string): number {
+  if (a[0] !== b[0]) return KIND_ORDER.indexOf(a[0]!) - KIND_ORDER.indexOf(b[0]!);
+  switch (a[0]) {
+    case "f":
+      return compareText(a, b);
+    case "k": {
+      const left = Object.entries(JSON.parse(a.slice(2)) as object), right = Object.entries(JSON.parse(b.slice(2)));
+      for (let i = 0; i < left.length && i < right.length; i++) {
+        const order = compareText(left[i]![0], right[i]![0]) || compareValues(left[i]![1], right[i]![1]);
+        if (order) return order;
+      }
+      return left.length - right.length;
+    }
+    case ".":
+      return 0;
+    default:
+      return compareValues(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)));
+  }
+}
+
+/** Returns the set with its elements in the order in which a server writes them. */
+export function sorted(set: Fields): Fields {
+  let previous: string | undefined;
+  let same = true;
+  const out: MutableFields = {};
+  for (const element in set) {
+    if (previous !== undefined && same && compareElements(previous, element) > 0) same = false;
+    previous = element;
+    out[element] = sorted(set[element]!) as MutableFields;
+    if (same && out[element] !== set[element]) same = false;
+  }
+  if (same) return set;
+  const ordered: MutableFields = {};
+  for (const element of Object.keys(out).sort(compareElements)) ordered[element] = out[element]!;
+  return ordered;
+}
+
+/** Reads a set from `fieldsV1`; path elements of unknown kinds are dropped. Undefined if it is not one. */
+export function readFields(value: unknown): Fields | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  for (const element in value) {
+    const node = (value as Record<string, unknown>)[element];
+    if (element !== "." && !/^[fkvi]:/.test(element)) return dropUnknown(value as Fields);
+    if (readFields(node) !== node) return dropUnknown(value as Fields);
+  }
+  return value as Fields;
+}
+
+function dropUnknown(value: Fields): Fields | undefined {
+  const out: MutableFields = {};
+  for (const element in value) {
+    if (element !== "." && !/^[fkvi]:/.test(element)) {
+      if (!/^[a-z]:/.test(element)) return undefined;
+      continue;
+    }
+    const node = readFields(value[element]);
+    if (node === undefined) return undefined;
+    out[element] = node as MutableFields;
+  }
+  return out;
+}
