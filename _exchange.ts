@@ -1,0 +1,351 @@
+/**
+ * Carries out requests: credentials, deadline, repeats where that is safe, and errors that say what happened.
+ *
+ * ```ts
+ * import { Exchange } from "./_exchange.ts";
+ *
+ * const exchange = new Exchange({ server: "http://localhost", fetch: () => Promise.resolve(Response.json({ major: "1" })) });
+ * const version = await exchange.request({ method: "GET", path: "/version" }, { signals: [], guards: [] });
+ * console.assert(version !== undefined);
+ * await exchange.close();
+ * ```
+ *
+ * @module
+ */
+import { getLogger, type Logger } from "@logtape/logtape";
+import { excerpt, isJson, reasonOf, retryAfterOf, toStatus, warningsOf } from "./_answer.ts";
+import { readText, watched } from "./_body.ts";
+import { link, type Linked } from "./_link.ts";
+import { type Fetch, type Lane, type Line, Transport } from "./_transport.ts";
+import { Backoff } from "./backoff.ts";
+import { type Connection, type CredentialOptions, Credentials } from "./credentials.ts";
+import { after, delay, race } from "./delay.ts";
+import { type Duration, toMilliseconds } from "./duration.ts";
+import { ApiError, TransportError } from "./errors.ts";
+
+/** How often a request is repeated because the server asked for it, as in client-go. */
+const MAX_ASKED = 10;
+/** The longest wait that a server is granted, in ms; one that asks for more gets its error passed on. */
+const MAX_RETRY_AFTER = 120_000;
+/** How many warnings are remembered, so that each is logged once. */
+const MAX_WARNINGS = 500;
+/** How many redirects within the server are followed. */
+const MAX_REDIRECTS = 5;
+
+/** One attempt, as {@linkcode ExchangeOptions.onRequest} gets it. */
+export interface RequestInfo {
+  /** The HTTP method. */
+  readonly method: string;
+  /** The server's host and port. */
+  readonly host: string;
+  /** The HTTP status code, or `<error>` if no answer came. */
+  readonly code: number | string;
+}
+
+/** Options of {@linkcode Exchange}; documented where the client takes them. */
+export interface ExchangeOptions extends CredentialOptions {
+  fetch?: Fetch | undefined;
+  timeout?: Duration | undefined;
+  userAgent?: string | undefined;
+  retries?: number | undefined;
+  random?: (() => number) | undefined;
+  onRequest?: ((info: RequestInfo) => void) | undefined;
+}
+
+/** A request, before the client's own headers. */
+export interface Outline {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: unknown;
+  readonly contentType?: string | undefined;
+  readonly accept?: string | undefined;
+  /** In ms. */
+  readonly timeout?: number | undefined;
+}
+
+/** What bounds a request: what aborts it, and what may refuse to send it. */
+export interface Bounds {
+  readonly signals: readonly AbortSignal[];
+  readonly guards: readonly (() => void)[];
+}
+
+/** An answer with its body read, or, for streams, still to be read. */
+interface Answer {
+  readonly connection: Connection;
+  readonly response: Response;
+  readonly text: string;
+}
+
+/** Carries out requests for a client and all that derive from it. */
+export class Exchange {
+  readonly credentials: Credentials;
+  readonly #transport: Transport;
+  readonly #timeout: number;
+  readonly #userAgent: string;
+  readonly #retries: number;
+  readonly #now: () => number;
+  readonly #random: () => number;
+  readonly #onRequest: (info: RequestInfo) => void;
+  readonly #log: Logger = getLogger(["tend", "client"]);
+  readonly #warned = new Set<string>();
+  readonly #closing = new AbortController();
+  readonly #underWay = new Set<Promise<unknown>>();
+
+  /** Opens and reads nothing. */
+  constructor(options: ExchangeOptions = {}) {
+    const { fetch, timeout = 30_000, userAgent = "tend", retries = 2, now, random, onRequest } = options;
+    if (!Number.isInteger(retries) || retries < 0) {
+      throw new RangeError(
+        `Cannot create Client: 'retries' must be a whole number of at least 0: current value is ${retries}`,
+      );
+    }
+    const { server, kubeconfig, context } = options;
+    const anywhere = fetch !== undefined && server === undefined && kubeconfig === undefined && context === undefined;
+    this.credentials = new Credentials(anywhere ? { ...options, server: "http://localhost" } : options);
+    this.#transport = new Transport({ fetch });
+    this.#timeout = toMilliseconds(timeout, "timeout");
+    this.#userAgent = userAgent;
+    this.#retries = retries;
+    this.#now = now ?? (() => performance.now());
+    this.#random = random ?? Math.random;
+    this.#onRequest = onRequest ?? (() => {});
+  }
+
+  /** Sends a request and answers with the JSON of its answer, or its text if something else than JSON was accepted. */
+  async request(outline: Outline, bounds: Bounds): Promise<unknown> {
+    const { response, text } = await this.#track(this.#run("unary", outline, bounds));
+    if (text === "") return undefined;
+    const { method, path, accept = "application/json" } = outline;
+    const contentType = response.headers.get("content-type") ?? "";
+    if (!isJson(contentType)) {
+      if (!accept.includes("json")) return text;
+      throw new TransportError(
+        `Cannot ${method} ${path}: the answer must be JSON: current value is of type "${contentType}": ${
+          excerpt(text)
+        }`,
+        method,
+        path,
+      );
+    }
+    try {
+      return JSON.parse(text);
+    } catch (cause) {
+      throw new TransportError(
+        `Cannot ${method} ${path}: the answer is not valid JSON: ${reasonOf(cause)}`,
+        method,
+        path,
+        {
+          cause,
+        },
+      );
+    }
+  }
+
+  /** Sends a request and answers as soon as its answer begins; the deadline ends there. */
+  async stream(outline: Outline, bounds: Bounds): Promise<Response> {
+    return (await this.#track(this.#run("stream", outline, bounds))).response;
+  }
+
+  /** Aborts what is under way and closes the connections; later requests are refused. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("Cannot send a request: the client is closed"));
+    this.#transport.close();
+    await Promise.allSettled(this.#underWay);
+  }
+
+  async #track<T>(work: Promise<T>): Promise<T> {
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(work);
+    }
+  }
+
+  /** Repeats the request until its answer is one to return or to throw. */
+  async #run(lane: Lane, outline: Outline, bounds: Bounds): Promise<Answer> {
+    const outer = link([...bounds.signals, this.#closing.signal]);
+    const backoff = new Backoff({ first: 100, max: 1000, random: this.#random });
+    const repeatable = isRepeatable(outline);
+    const { method } = outline;
+    let { path } = outline;
+    let left = outline.timeout ?? this.#timeout;
+    let retries = lane === "stream" || !repeatable ? 0 : this.#retries;
+    let asked = 0, redirects = 0, refreshed = false, streaming = false;
+    try {
+      while (true) {
+        outer.signal.throwIfAborted();
+        for (const guard of bounds.guards) guard();
+        const started = this.#now();
+        let answer: Answer;
+        try {
+          answer = await this.#attempt(lane, { ...outline, path }, outer, left);
+        } catch (error) {
+          left -= this.#now() - started;
+          if (!(error instanceof TransportError) || error.timedOut || retries-- <= 0 || left <= 0) throw error;
+          this.#log.debug("Repeating {method} {path}: {error}", { method, path, error });
+          // the first repeat goes at once: most often only a pooled connection was stale
+          if (backoff.failures > 0) await delay(backoff.next(), outer.signal);
+          else backoff.next();
+          continue;
+        }
+        left = Math.max(1, left - (this.#now() - started));
+        const { connection, response, text } = answer;
+        this.#warn(response.headers);
+        const { status: code, headers, ok } = response;
+        if (ok) {
+          streaming = lane === "stream";
+          return answer;
+        }
+        if (code === 401 && !refreshed) {
+          refreshed = true;
+          if (await race(this.credentials.refresh(connection), outer.signal) !== connection) continue;
+        }
+        const location = headers.get("location");
+        if (code >= 300 && code < 400 && location) {
+          const next = within(connection.server, path, location);
+          if (next !== undefined && method === "GET" && redirects++ < MAX_REDIRECTS) {
+            path = next;
+            continue;
+          }
+          const message = `a redirect to ${new URL(location, connection.server).origin}, which is not followed`;
+          throw new ApiError({ kind: "Status", status: "Failure", code, reason: "", message }, method, path);
+        }
+        const error = toError(method, path, response, text);
+        const wait = error.retryAfter;
+        const rejected = code === 429 || code === 503;
+        if (wait === undefined || wait > MAX_RETRY_AFTER || !(rejected || repeatable) || asked++ >= MAX_ASKED) {
+          throw error;
+        }
+        this.#log.debug("Waiting before {method} {path}: {error}", { method, path, wait, error });
+        await delay(wait * (1 + this.#random() / 10), outer.signal);
+      }
+    } finally {
+      // a stream's body unlinks itself at its end
+      if (!streaming) outer.unlink();
+    }
+  }
+
+  /** Sends the request once, within the deadline. */
+  async #attempt(lane: Lane, outline: Outline, outer: Linked, timeout: number): Promise<Answer> {
+    const { method, path } = outline;
+    const call = link([outer.signal]);
+    let line: Line | undefined;
+    let host = "";
+    let timedOut = false;
+    let streaming = false;
+    const cancelTimer = after(timeout, () => {
+      timedOut = true;
+      call.abort(new DOMException("The deadline passed", "TimeoutError"));
+    });
+    try {
+      const connection = await this.#resolve(call.signal);
+      host = new URL(connection.server).host;
+      line = this.#transport.line(lane, connection);
+      const response = await sendOn(line, {
+        method,
+        url: connection.server + path,
+        headers: this.#headers(outline, connection),
+        body: bodyOf(outline),
+        signal: call.signal,
+      });
+      this.#onRequest({ method, host, code: response.status });
+      if (lane === "stream" && response.ok) {
+        streaming = true;
+        const finish = (): void => {
+          call.unlink();
+          outer.unlink();
+        };
+        const fail = (error: unknown): Error => noAnswer(method, path, "the stream broke", error);
+        const body = watched(response.body, call.signal, finish, fail);
+        const { status, headers } = response;
+        return { connection, response: new Response(body, { status, headers }), text: "" };
+      }
+      return { connection, response, text: await readText(response.body, call.signal) };
+    } catch (error) {
+      if (line && !outer.signal.aborted) this.#onRequest({ method, host, code: "<error>" });
+      if (outer.signal.aborted) throw outer.signal.reason;
+      if (timedOut) {
+        if (line) this.#transport.replace(line);
+        const what = line ? "no answer came" : "the credentials were not there";
+        throw new TransportError(`Cannot ${method} ${path}: ${what} within ${timeout} ms`, method, path, {
+          cause: error,
+          timedOut: true,
+        });
+      }
+      // without a line it is the credentials, or the TLS settings, that are wrong
+      throw line ? noAnswer(method, path, "the request failed", error) : error;
+    } finally {
+      cancelTimer();
+      if (!streaming) call.unlink();
+    }
+  }
+
+  #resolve(signal: AbortSignal): Promise<Connection> {
+    return race(this.credentials.resolve(), signal);
+  }
+
+  #headers(outline: Outline, connection: Connection): [string, string][] {
+    const { headers = {}, body, contentType = "application/json", accept = "application/json" } = outline;
+    return [
+      ["accept", accept],
+      ["user-agent", this.#userAgent],
+      ...(body === undefined ? [] : [["content-type", contentType] as [string, string]]),
+      ...Object.entries(headers),
+      ...connection.headers().map(([name, value]): [string, string] => [name, value]),
+    ];
+  }
+
+  /** Logs each warning once. */
+  #warn(headers: Headers): void {
+    for (const warning of warningsOf(headers)) {
+      if (this.#warned.has(warning)) continue;
+      if (this.#warned.size >= MAX_WARNINGS) this.#warned.delete(this.#warned.values().next().value!);
+      this.#warned.add(warning);
+      this.#log.warn("The API server warns: {warning}", { warning });
+    }
+  }
+}
+
+function bodyOf({ body }: Outline): string | undefined {
+  return body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+}
+
+/** True for what may be sent again though the outcome is unknown: reads, and writes that meet a condition at most once. */
+function isRepeatable({ method, body }: Outline): boolean {
+  if (method === "GET" || method === "HEAD") return true;
+  if (Array.isArray(body)) return method === "PATCH" && body.some((operation) => operation?.op === "test");
+  if (method === "POST" || typeof body !== "object" || body === null) return false;
+  const { metadata, preconditions } = body as Record<string, Record<string, unknown> | undefined>;
+  const condition = method === "DELETE" ? preconditions : metadata;
+  return Boolean(condition?.uid || condition?.resourceVersion);
+}
+
+/** Where a redirect leads within the server; undefined if it leads elsewhere, where the credentials must not go. */
+function within(server: string, path: string, location: string): string | undefined {
+  const base = new URL(server);
+  const target = new URL(location, server + path);
+  const prefix = base.pathname.replace(/\/$/, "");
+  if (target.origin !== base.origin || !target.pathname.startsWith(`${prefix}/`)) return undefined;
+  return target.pathname.slice(prefix.length) + target.search;
+}
+
+function toError(method: string, path: string, response: Response, text: string): ApiError {
+  const status = toStatus(response.status, method, response.headers.get("content-type") ?? "", text);
+  const retryAfter = retryAfterOf(response.headers);
+  return new ApiError(status, method, path, retryAfter === undefined ? {} : { retryAfter });
+}
+
+function noAnswer(method: string, path: string, what: string, cause: unknown): TransportError {
+  return new TransportError(`Cannot ${method} ${path}: ${what}: ${reasonOf(cause)}`, method, path, { cause });
+}
+
+/** Sends, and lets go of an answer that comes after the signal aborted. */
+function sendOn(line: Line, outgoing: Parameters<Line["send"]>[0]): Promise<Response> {
+  const { signal } = outgoing;
+  const sent = line.send(outgoing);
+  sent.then((response) => signal.aborted ? response.body?.cancel() : undefined).catch(() => {});
+  return race(sent, signal);
+}

@@ -1,0 +1,296 @@
+/**
+ * Describes what the verbs of the Kubernetes API take and answer with, and puts it into queries and bodies.
+ *
+ * ```ts
+ * import { writeQuery } from "./_verbs.ts";
+ *
+ * console.assert(writeQuery({ dryRun: true }, "tend").dryRun === "All");
+ * ```
+ *
+ * @module
+ */
+import type { RequestInfo } from "./_exchange.ts";
+import type { Query } from "./_query.ts";
+import type { Fetch } from "./_transport.ts";
+import type { CredentialOptions } from "./credentials.ts";
+import type { Duration } from "./duration.ts";
+import type { Draft, KubernetesObject, ObjectMeta, Resource } from "./resource.ts";
+
+/** An object by its name, or by anything that carries its name and namespace. */
+export type Target =
+  | string
+  | { readonly name: string; readonly namespace?: string | undefined }
+  | { readonly metadata: { readonly name?: string | undefined; readonly namespace?: string | undefined } };
+
+/** Options of `Client`. */
+export interface ClientOptions extends CredentialOptions {
+  /** Sends requests instead of the network; then no file is read and no connection opened, unless a kubeconfig is given. @default {Deno's} */
+  fetch?: Fetch | undefined;
+  /** Deadline of a request, repeats included, waits that the server asked for not. @default {30_000} */
+  timeout?: Duration | undefined;
+  /** @default {"tend"} */
+  userAgent?: string | undefined;
+  /** Who the fields that this client writes belong to. @default {"tend"} */
+  fieldManager?: string | undefined;
+  /** How often a read or a conditional write that got no answer is repeated, the first time at once. @default {2} */
+  retries?: number | undefined;
+  /** Source of numbers from 0 up to 1. @default {Math.random} */
+  random?: (() => number) | undefined;
+  /** Called after each attempt, for metrics. @default {undefined} */
+  onRequest?: ((info: RequestInfo) => void) | undefined;
+}
+
+/** Options of `Client.request` and `Client.stream`. */
+export interface RequestOptions {
+  /** @default {"GET"} */
+  method?: string | undefined;
+  /** The path, encoded, from the server's root, such as `/api/v1/pods`. */
+  path: string;
+  /** Parameters to put behind the path. @default {undefined} */
+  query?: Query | undefined;
+  /** Sent as JSON; a string as it is. @default {undefined} */
+  body?: unknown;
+  /** @default {"application/json"} */
+  contentType?: string | undefined;
+  /** @default {"application/json"} */
+  accept?: string | undefined;
+  /** Aborts the request, or the stream. @default {undefined} */
+  signal?: AbortSignal | undefined;
+  /** The deadline; of a stream, until its answer begins. @default {the client's} */
+  timeout?: Duration | undefined;
+  /** More headers. @default {undefined} */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What a derived client does beside what its origin does: see `Client.with`. */
+export interface Derivation {
+  /** Aborts every request. @default {undefined} */
+  signal?: AbortSignal | undefined;
+  /** Called before each attempt to send; throws to refuse it. @default {undefined} */
+  guard?: (() => void) | undefined;
+  /** Gets each object that a write answered with, but not those of dry runs. @default {undefined} */
+  onWritten?: ((resource: Resource, object: KubernetesObject) => void) | undefined;
+  /** @default {the origin's} */
+  fieldManager?: string | undefined;
+  /** @default {the origin's} */
+  timeout?: Duration | undefined;
+}
+
+/** Options of every verb. */
+export interface CallOptions {
+  /** The namespace. @default {the object's, else the client's} */
+  namespace?: string | undefined;
+  /** Aborts the request. @default {undefined} */
+  signal?: AbortSignal | undefined;
+  /** The deadline. @default {the client's} */
+  timeout?: Duration | undefined;
+}
+
+/** Options of a read of one object. */
+export interface GetOptions extends CallOptions {
+  /** `"0"` allows an answer from the server's cache. @default {the newest} */
+  resourceVersion?: string | undefined;
+}
+
+/** Which objects are meant. */
+export interface SelectOptions extends CallOptions {
+  /** The namespace; none is all of them. @default {undefined} */
+  namespace?: string | undefined;
+  /** Such as `app=web,tier!=test`. @default {undefined} */
+  labelSelector?: string | undefined;
+  /** Such as `metadata.name=web`. @default {undefined} */
+  fieldSelector?: string | undefined;
+}
+
+/** How fresh a list must be: see "Resource versions" in the Kubernetes API concepts. */
+export type ResourceVersionMatch = "Exact" | "NotOlderThan";
+
+/** Options of a list. */
+export interface ListOptions extends SelectOptions {
+  /** The most objects in the answer. @default {all} */
+  limit?: number | undefined;
+  /** The token that the page before came with. @default {undefined} */
+  continue?: string | undefined;
+  /** @default {the newest} */
+  resourceVersion?: string | undefined;
+  /** @default {undefined} */
+  resourceVersionMatch?: ResourceVersionMatch | undefined;
+}
+
+/** Options of a list that is read page by page. */
+export interface ItemsOptions extends SelectOptions {
+  /** Objects per request. @default {500} */
+  pageSize?: number | undefined;
+}
+
+/** Options of a watch. */
+export interface WatchOptions extends SelectOptions {
+  /** Only what changed after it. @default {the newest state first} */
+  resourceVersion?: string | undefined;
+  /** @default {undefined} */
+  resourceVersionMatch?: ResourceVersionMatch | undefined;
+  /** Asks for events that only move the resource version on. @default {false} */
+  allowWatchBookmarks?: boolean | undefined;
+  /** After how many seconds the server ends the watch. @default {the server's choice} */
+  timeoutSeconds?: number | undefined;
+  /** Asks for the state first, as events, ended by a marked bookmark. @default {undefined} */
+  sendInitialEvents?: boolean | undefined;
+}
+
+/** Options of every write. */
+export interface WriteOptions extends CallOptions {
+  /** Lets the server check and answer without storing. @default {false} */
+  dryRun?: boolean | undefined;
+  /** What the server does with unknown and duplicate fields. @default {the server's, which is "Warn"} */
+  fieldValidation?: "Ignore" | "Warn" | "Strict" | undefined;
+  /** Who the written fields belong to. @default {the client's} */
+  fieldManager?: string | undefined;
+}
+
+/** Options of a patch. */
+export interface PatchOptions extends WriteOptions {
+  /** `merge` is RFC 7386, `json` RFC 6902, `strategic` merges lists of built-in kinds by their keys. @default {"merge"} */
+  type?: PatchType | undefined;
+}
+
+/** Options of a server-side apply. */
+export interface ApplyOptions extends WriteOptions {
+  /** Takes over fields that belong to other managers. @default {false} */
+  force?: boolean | undefined;
+}
+
+/** Options of a delete. */
+export interface DeleteOptions extends CallOptions {
+  /** Deletes only the object of this uid. @default {undefined} */
+  uid?: string | undefined;
+  /** Deletes only this version of the object. @default {undefined} */
+  resourceVersion?: string | undefined;
+  /** What becomes of what it owns. @default {the kind's, mostly "Background"} */
+  propagationPolicy?: "Orphan" | "Background" | "Foreground" | undefined;
+  /** Seconds until the object is killed. @default {the object's} */
+  gracePeriodSeconds?: number | undefined;
+  /** Lets the server check and answer without deleting. @default {false} */
+  dryRun?: boolean | undefined;
+}
+
+/** Options of a delete of many objects. */
+export interface DeleteCollectionOptions extends ListOptions, Omit<DeleteOptions, "uid" | "resourceVersion"> {
+  /** The namespace. @default {none, which is only right for cluster-scoped kinds} */
+  namespace?: string | undefined;
+}
+
+/** The ways to patch. */
+export type PatchType = "merge" | "json" | "strategic";
+
+/** One operation of a JSON patch (RFC 6902). */
+export type JsonPatchOperation =
+  | { op: "add" | "replace" | "test"; path: string; value: unknown }
+  | { op: "remove"; path: string }
+  | { op: "move" | "copy"; path: string; from: string };
+
+/** What a patch says: operations for `json`, else the fields to change. */
+export type Patch = readonly JsonPatchOperation[] | Readonly<Record<string, unknown>>;
+
+/** Objects of one kind, as a list answers. */
+export interface List<T> {
+  /** The version of the list. */
+  apiVersion: string;
+  /** The kind of the list, such as `PodList`. */
+  kind: string;
+  /** Where the list stands, and where it goes on. */
+  metadata: {
+    /** A watch from here misses nothing. */
+    resourceVersion?: string;
+    /** The next page's token. */
+    continue?: string;
+    /** How many objects, about, the next pages have. */
+    remainingItemCount?: number;
+  };
+  /** The objects, each with its `apiVersion` and `kind`. */
+  items: T[];
+}
+
+/** An event of a watch; a bookmark's object carries only `metadata.resourceVersion` and annotations. */
+export interface WatchEvent<T> {
+  /** What happened. */
+  type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
+  /** The object after it, or, for a deletion, before. */
+  object: T;
+}
+
+/** The `scale` subresource: how many replicas are wanted, and there. */
+export interface Scale extends KubernetesObject {
+  /** What is wanted. */
+  spec?: { replicas?: number };
+  /** What is there. */
+  status?: { replicas: number; selector?: string };
+}
+
+/** Content types by way of patching. */
+export const PATCH_TYPES: Readonly<Record<PatchType | "apply", string>> = {
+  merge: "application/merge-patch+json",
+  json: "application/json-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  apply: "application/apply-patch+yaml",
+};
+
+/** Fields of the metadata that only the server sets, and that an apply must not claim. */
+const SERVER_SET: readonly (keyof ObjectMeta | "selfLink")[] = [
+  "managedFields",
+  "resourceVersion",
+  "uid",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "generation",
+  "selfLink",
+];
+
+/** The query of a list, a watch, or a delete of many. */
+export function selectQuery(options: ListOptions & WatchOptions): Query {
+  const { labelSelector, fieldSelector, limit, resourceVersion, resourceVersionMatch } = options;
+  const { allowWatchBookmarks, timeoutSeconds, sendInitialEvents, continue: token } = options;
+  return {
+    labelSelector,
+    fieldSelector,
+    limit,
+    continue: token,
+    resourceVersion,
+    resourceVersionMatch,
+    allowWatchBookmarks,
+    timeoutSeconds,
+    sendInitialEvents,
+  };
+}
+
+/** The query of a write. */
+export function writeQuery({ dryRun, fieldValidation, fieldManager }: WriteOptions, manager: string): Query {
+  return { fieldManager: fieldManager ?? manager, fieldValidation, dryRun: dryRun ? "All" : undefined };
+}
+
+/** The body of a delete. */
+export function deleteBody(options: DeleteOptions): Record<string, unknown> {
+  const { uid, resourceVersion, propagationPolicy, gracePeriodSeconds, dryRun } = options;
+  return {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    ...(uid || resourceVersion ? { preconditions: { uid, resourceVersion } } : {}),
+    propagationPolicy,
+    gracePeriodSeconds,
+    dryRun: dryRun ? ["All"] : undefined,
+  };
+}
+
+/** A draft without what only the server sets. */
+export function applicable<D extends Draft<KubernetesObject>>(draft: D): D {
+  const metadata: Record<string, unknown> = { ...draft.metadata };
+  for (const field of SERVER_SET) delete metadata[field];
+  return { ...draft, metadata };
+}
+
+/** Name and namespace of a target. */
+export function refOf(target: Target): { name: string; namespace: string | undefined } {
+  if (typeof target === "string") return { name: target, namespace: undefined };
+  const { name, namespace } = "metadata" in target ? target.metadata : target;
+  return { name: name ?? "", namespace };
+}

@@ -1,0 +1,354 @@
+/**
+ * Talks to a Kubernetes API server: one pooled, retrying {@linkcode Client}, and an {@linkcode Api} per kind.
+ *
+ * ```ts
+ * import { Client, resource } from "@tend/operator";
+ *
+ * const ConfigMap = resource({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps" });
+ * const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web", namespace: "shop" } };
+ *
+ * await using client = new Client({ fetch: () => Promise.resolve(Response.json(object)) });
+ * const found = await client.api(ConfigMap).get({ name: "web", namespace: "shop" });
+ * console.assert(found.metadata.name === "web");
+ * ```
+ *
+ * @module
+ */
+import { Exchange } from "./_exchange.ts";
+import { withQuery } from "./_query.ts";
+import { lines } from "./_stream.ts";
+import { Endpoint, type Subresource } from "./_endpoint.ts";
+import {
+  type ApplyOptions,
+  type ClientOptions,
+  deleteBody,
+  type DeleteCollectionOptions,
+  type DeleteOptions,
+  type Derivation,
+  type GetOptions,
+  type ItemsOptions,
+  type List,
+  type ListOptions,
+  type Patch,
+  type PatchOptions,
+  type RequestOptions,
+  type Scale,
+  selectQuery,
+  type Target,
+  type WatchEvent,
+  type WatchOptions,
+  type WriteOptions,
+} from "./_verbs.ts";
+import { toMilliseconds } from "./duration.ts";
+import { ApiError, isExpired, isNotFound, type Status, TransportError } from "./errors.ts";
+import type { Draft, KubernetesObject, Resource } from "./resource.ts";
+
+export type { RequestInfo } from "./_exchange.ts";
+export type { Query } from "./_query.ts";
+export type { Subresource } from "./_endpoint.ts";
+export type { Fetch } from "./_transport.ts";
+export type {
+  ApplyOptions,
+  CallOptions,
+  ClientOptions,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  Derivation,
+  GetOptions,
+  ItemsOptions,
+  JsonPatchOperation,
+  List,
+  ListOptions,
+  Patch,
+  PatchOptions,
+  PatchType,
+  RequestOptions,
+  ResourceVersionMatch,
+  Scale,
+  SelectOptions,
+  Target,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from "./_verbs.ts";
+
+interface Scope {
+  readonly signals: readonly AbortSignal[];
+  readonly guards: readonly (() => void)[];
+  readonly written: readonly ((resource: Resource, object: KubernetesObject) => void)[];
+  readonly timeout: number | undefined;
+}
+
+/**
+ * A connection to one API server.
+ *
+ * Guarantees: every request has a deadline, or, once a stream has begun, the caller's signal. Reads, and writes that
+ * carry a condition, are repeated when no answer came; other writes are not, for they may have taken effect. What the
+ * server asks to send later (429 and 503 with Retry-After) is sent later, up to 10 times. After a timeout, the next
+ * request goes over a new connection. Credentials are read at the first request, and again when they change.
+ */
+export class Client implements AsyncDisposable {
+  /** Who the fields that this client writes belong to. */
+  readonly fieldManager: string;
+  #exchange: Exchange;
+  #scope: Scope = { signals: [], guards: [], written: [], timeout: undefined };
+  #derived = false;
+
+  /** Opens and reads nothing. */
+  constructor(options: ClientOptions = {}) {
+    this.fieldManager = options.fieldManager ?? "tend";
+    this.#exchange = new Exchange(options);
+  }
+
+  /** The namespace for whatever names none: the option's, the kubeconfig context's, the service account's, or `default`. */
+  async namespace(): Promise<string> {
+    return (await this.#exchange.credentials.resolve()).namespace;
+  }
+
+  /** The server's URL. */
+  async server(): Promise<string> {
+    return (await this.#exchange.credentials.resolve()).server;
+  }
+
+  /** Answers with the verbs of one kind. */
+  api<T extends KubernetesObject>(resource: Resource<T>): Api<T> {
+    return new Api(this, resource, (object) => {
+      for (const written of this.#scope.written) written(resource, object);
+    });
+  }
+
+  /**
+   * Sends a request and answers with the JSON of its answer; with its text if `accept` names no JSON.
+   *
+   * @throws {ApiError} If the server answers with an error
+   * @throws {TransportError} If no answer came, or not JSON
+   */
+  async request<R = unknown>(options: RequestOptions): Promise<R> {
+    return await this.#exchange.request(...this.#outline(options)) as R;
+  }
+
+  /**
+   * Opens a stream on the connections for watches; its body has no deadline and fails with a `TransportError`.
+   *
+   * The caller reads the body to its end, cancels it, or aborts the signal.
+   *
+   * @throws {ApiError} If the server answers with an error
+   * @throws {TransportError} If no answer came
+   */
+  stream(options: RequestOptions): Promise<Response> {
+    return this.#exchange.stream(...this.#outline(options));
+  }
+
+  /** Derives a client that shares connections and credentials and does more, on top of what this one does. */
+  with(derived: Derivation): Client {
+    const { signals, guards, written, timeout } = this.#scope;
+    const client = new Client({ fetch: unreachable, fieldManager: derived.fieldManager ?? this.fieldManager });
+    client.#exchange = this.#exchange;
+    client.#derived = true;
+    client.#scope = {
+      signals: derived.signal ? [...signals, derived.signal] : signals,
+      guards: derived.guard ? [...guards, derived.guard] : guards,
+      written: derived.onWritten ? [...written, derived.onWritten] : written,
+      timeout: derived.timeout === undefined ? timeout : toMilliseconds(derived.timeout, "timeout"),
+    };
+    return client;
+  }
+
+  /** Aborts what is under way and closes the connections, also for clients derived from this one; closing one of those does nothing. */
+  async close(): Promise<void> {
+    if (!this.#derived) await this.#exchange.close();
+  }
+
+  /** Closes the client. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #outline(options: RequestOptions): Parameters<Exchange["request"]> {
+    const { method = "GET", path, query, body, contentType, accept, signal, headers } = options;
+    if (!path.startsWith("/")) {
+      throw new TypeError(`Cannot ${method} ${path}: a path must start with "/": current value is "${path}"`);
+    }
+    const timeout = options.timeout === undefined ? this.#scope.timeout : toMilliseconds(options.timeout, "timeout");
+    const { signals, guards } = this.#scope;
+    return [
+      { method, path: withQuery(path, query), body, contentType, accept, headers, timeout },
+      { signals: signal ? [...signals, signal] : signals, guards },
+    ];
+  }
+}
+
+function unreachable(): never {
+  throw new Error("Cannot send a request: the client is not set up");
+}
+
+const SCALE = { apiVersion: "autoscaling/v1", kind: "Scale" };
+
+/** The verbs of one kind. Each needs the RBAC verb of its name, `apply` needs `patch`, `items` and `find` as `list` and `get`. */
+export class Api<T extends KubernetesObject = KubernetesObject> {
+  /** The kind. */
+  readonly resource: Resource<T>;
+  /** Sends the requests. */
+  readonly client: Client;
+  /** The `status` subresource; RBAC names it `<plural>/status`. */
+  readonly status: Subresource<T>;
+  /** The `scale` subresource; RBAC names it `<plural>/scale`. */
+  readonly scale: Subresource<Scale>;
+  readonly #object: Endpoint<T>;
+
+  /** Use {@linkcode Client.api}. */
+  constructor(client: Client, resource: Resource<T>, written: (object: KubernetesObject) => void = () => {}) {
+    this.client = client;
+    this.resource = resource;
+    this.#object = new Endpoint<T>(client, resource, undefined, resource, written);
+    this.status = new Endpoint<T>(client, resource, "status", resource, written);
+    this.scale = new Endpoint<Scale>(client, resource, "scale", SCALE, written);
+  }
+
+  /**
+   * Reads an object.
+   *
+   * @throws {ApiError} If it does not exist, or must not be read
+   */
+  get(target: Target, options: GetOptions = {}): Promise<T> {
+    return this.#object.get(target, options);
+  }
+
+  /** Reads an object; undefined if it does not exist. */
+  async find(target: Target, options: GetOptions = {}): Promise<T | undefined> {
+    try {
+      return await this.get(target, options);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Reads the objects of a namespace, or of all. */
+  async list(options: ListOptions = {}): Promise<List<T>> {
+    const { namespace, signal, timeout } = options;
+    const path = this.resource.path(namespace);
+    const list = await this.client.request<List<T>>({ path, query: selectQuery(options), signal, timeout });
+    const { apiVersion, kind } = this.resource;
+    // the items of a list mostly come without
+    const items = (list.items ?? []).map((item) => item.kind ? item : { ...item, apiVersion, kind });
+    return { ...list, metadata: list.metadata ?? {}, items };
+  }
+
+  /**
+   * Reads the objects of a namespace, or of all, page by page.
+   *
+   * Caveats: when reading takes so long that the server forgets the state it began with, the rest is of a newer one, so
+   * an object that changed meanwhile may come twice, or not at all.
+   */
+  async *items(options: ItemsOptions = {}): AsyncGenerator<T> {
+    const { pageSize = 500, ...select } = options;
+    let token: string | undefined;
+    do {
+      const page = await this.#page({ ...select, limit: pageSize, continue: token });
+      yield* page.items;
+      token = page.metadata.continue;
+    } while (token);
+  }
+
+  /** Reads a page; if its token has expired, that of the newer state which the server offers instead. */
+  async #page(options: ListOptions): Promise<List<T>> {
+    try {
+      return await this.list(options);
+    } catch (error) {
+      const token = isExpired(error) ? error.status.metadata?.continue : undefined;
+      if (!token || token === options.continue) throw error;
+      return await this.list({ ...options, continue: token });
+    }
+  }
+
+  /**
+   * Creates an object. Not repeated when no answer came, for it may have been created.
+   *
+   * @throws {ApiError} With reason `AlreadyExists` if there is one of that name
+   */
+  create(draft: Draft<T>, options: WriteOptions = {}): Promise<T> {
+    return this.#object.create(draft, options);
+  }
+
+  /**
+   * Replaces an object; with `metadata.resourceVersion`, only that version.
+   *
+   * @throws {ApiError} With code 409 if there is a newer version
+   */
+  replace(object: Draft<T>, options: WriteOptions = {}): Promise<T> {
+    return this.#object.replace(object, options);
+  }
+
+  /** Changes some fields; with `metadata.resourceVersion` or `metadata.uid` in the patch, only of that version or object. */
+  patch(target: Target, patch: Patch, options: PatchOptions = {}): Promise<T> {
+    return this.#object.patch(target, patch, options);
+  }
+
+  /**
+   * Says what an object should be, and creates it if need be (server-side apply).
+   *
+   * @throws {ApiError} With code 409 if a field belongs to another manager, and `force` is not set
+   */
+  apply(draft: Draft<T>, options: ApplyOptions = {}): Promise<T> {
+    return this.#object.apply(draft, options);
+  }
+
+  /** Deletes an object; answers with it, or with the `Status` of its deletion. */
+  async delete(target: Target, options: DeleteOptions = {}): Promise<T | Status> {
+    const { signal, timeout } = options;
+    const path = await this.#object.path(target, options);
+    const answer = await this.client.request<T | Status>({
+      method: "DELETE",
+      path,
+      body: deleteBody(options),
+      signal,
+      timeout,
+    });
+    if (!options.dryRun) this.#object.tell(answer as T);
+    return answer;
+  }
+
+  /**
+   * Deletes the selected objects of a namespace. RBAC: `deletecollection`.
+   *
+   * @throws {TypeError} If the kind is namespaced and no namespace is given
+   */
+  async deleteCollection(options: DeleteCollectionOptions = {}): Promise<List<T> | Status> {
+    const { namespace, signal, timeout } = options;
+    if (this.resource.namespaced && namespace === undefined) {
+      throw new TypeError(
+        `Cannot delete a collection of ${this.resource.id}: 'namespace' must be set: current value is undefined`,
+      );
+    }
+    const path = this.resource.path(namespace);
+    const query = selectQuery({ ...options, resourceVersion: undefined });
+    return await this.client.request({ method: "DELETE", path, query, body: deleteBody(options), signal, timeout });
+  }
+
+  /**
+   * Watches the objects of a namespace, or of all: one request, until the server ends it or the signal aborts.
+   *
+   * @throws {ApiError} If the server refuses, or ends it with an error, such as 410 for a resource version that is too old
+   * @throws {TransportError} If the connection fails, or what comes is not JSON
+   */
+  async *watch(options: WatchOptions = {}): AsyncGenerator<WatchEvent<T>> {
+    const { namespace, signal, timeout } = options;
+    const path = withQuery(this.resource.path(namespace), { watch: true, ...selectQuery(options) });
+    const { body } = await this.client.stream({ path, signal, timeout });
+    if (!body) return;
+    for await (const line of lines(body)) {
+      const event = parseEvent<T>(line, path);
+      if (event.type === "ERROR") throw new ApiError(event.object, "GET", path);
+      yield event;
+    }
+  }
+}
+
+function parseEvent<T>(line: string, path: string): WatchEvent<T> | { type: "ERROR"; object: Status } {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    throw new TransportError(`Cannot GET ${path}: an event is cut short or not valid JSON`, "GET", path, { cause });
+  }
+}
