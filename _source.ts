@@ -1,0 +1,314 @@
+/**
+ * Sends the list and watch requests of one kind and decodes the answers as they arrive.
+ *
+ * ```ts
+ * import type { Api } from "./client.ts";
+ * import { Source } from "./_source.ts";
+ *
+ * async function first(api: Api): Promise<void> {
+ *   const source = new Source(api, { signal: AbortSignal.timeout(10_000) });
+ *   await using stream = await source.watch({ resourceVersion: "100" }, { total: 5000 });
+ *   for await (const frame of stream) console.log(frame.type);
+ * }
+ * ```
+ *
+ * @module
+ */
+import { getLogger, type Logger } from "@logtape/logtape";
+import { Decoder, type DecoderOptions } from "./_decode.ts";
+import { lines, type ListHead, listItems } from "./_stream.ts";
+import type { Api } from "./client.ts";
+import { after } from "./delay.ts";
+import { ApiError, type Status, TransportError } from "./errors.ts";
+import type { KubernetesObject } from "./resource.ts";
+
+const NEWLINE = 0x0a;
+const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
+
+/** What one line of a watch says. */
+export type Frame<T> =
+  | { readonly type: "applied"; readonly object: T }
+  | { readonly type: "deleted"; readonly object: T }
+  | { readonly type: "bookmark"; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
+
+/** Parameters of a request. */
+export type Query = Record<string, string | number | boolean | undefined>;
+
+/** How long a request may last, in ms. */
+export interface Limits {
+  /** From its start to its end. @default {no limit} */
+  total?: number | undefined;
+  /** Between two pieces of its answer, until {@linkcode WatchStream.settle}. @default {no limit} */
+  quiet?: number | undefined;
+}
+
+/** What a list answered, decoded. */
+export interface Page<T> {
+  /** The objects. */
+  objects: T[];
+  /** The list's resource version. */
+  resourceVersion: string;
+  /** The token of the next page. */
+  continue: string | undefined;
+}
+
+/** Options of {@linkcode Source}. */
+export interface SourceOptions<T> extends DecoderOptions<T> {
+  /** Ends everything. */
+  signal: AbortSignal;
+  /** @default {all namespaces} */
+  namespace?: string | undefined;
+  /** @default {everything} */
+  labelSelector?: string | undefined;
+  /** @default {everything} */
+  fieldSelector?: string | undefined;
+  /** Monotonic time in ms. @default {performance.now} */
+  now?: (() => number) | undefined;
+}
+
+/** Ends a request when the caller's signal aborts, or when it lasts too long, and leaves no timer or listener behind. */
+class Lifeline implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #parent: AbortSignal;
+  readonly #now: () => number;
+  readonly #fail: (rule: string) => Error;
+  readonly #abort = (): void => this.#controller.abort(this.#parent.reason);
+  #cancelTotal: (() => void) | undefined;
+  #cancelQuiet: (() => void) | undefined;
+  #heard: number;
+  #lastByte: number | undefined;
+  /** True once the answer has ended in the middle of a line. */
+  truncated = false;
+
+  constructor(parent: AbortSignal, limits: Limits, now: () => number, fail: (rule: string) => Error) {
+    this.#parent = parent;
+    this.#now = now;
+    this.#fail = fail;
+    this.#heard = now();
+    const { total, quiet } = limits;
+    if (parent.aborted) {
+      this.#abort();
+      return;
+    }
+    parent.addEventListener("abort", this.#abort, { once: true });
+    if (total !== undefined) {
+      this.#cancelTotal = after(total, () => this.#end(`it must end within ${total} ms`));
+    }
+    if (quiet !== undefined) this.#listen(quiet, quiet);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  #end(rule: string): void {
+    this.#controller.abort(this.#fail(rule));
+  }
+
+  #listen(quiet: number, wait: number): void {
+    this.#cancelQuiet = after(wait, () => {
+      const left = this.#heard + quiet - this.#now();
+      if (left > 0) this.#listen(quiet, left);
+      else this.#end(`something must arrive within ${quiet} ms`);
+    });
+  }
+
+  /** Notes a piece of the answer. */
+  heard(piece: Uint8Array): void {
+    this.#heard = this.#now();
+    this.#lastByte = piece.at(-1);
+  }
+
+  /** Notes the end of the answer. */
+  ended(): void {
+    this.truncated = this.#lastByte !== NEWLINE;
+  }
+
+  settle(): void {
+    this.#cancelQuiet?.();
+  }
+
+  /** Ends the request. */
+  cancel(): void {
+    this.#controller.abort();
+  }
+
+  [Symbol.dispose](): void {
+    this.#parent.removeEventListener("abort", this.#abort);
+    this.#cancelTotal?.();
+    this.#cancelQuiet?.();
+  }
+}
+
+/** Passes a body on until the lifeline ends it, even when the transport itself would never notice. */
+function guarded(body: ReadableStream<Uint8Array>, lifeline: Lifeline): ReadableStream<Uint8Array> {
+  const { signal } = lifeline;
+  const reader = body.getReader();
+  const stop = (): void => void reader.cancel(signal.reason).catch(() => {});
+  const finish = (): void => signal.removeEventListener("abort", stop);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        signal.throwIfAborted();
+        if (done) {
+          finish();
+          lifeline.ended();
+          return controller.close();
+        }
+        lifeline.heard(value);
+        controller.enqueue(value);
+      } catch (error) {
+        finish();
+        controller.error(signal.aborted ? signal.reason : error);
+      }
+    },
+    cancel(reason) {
+      finish();
+      return reader.cancel(reason).catch(() => {});
+    },
+  }, { highWaterMark: 0 });
+}
+
+/** One watch that the server has accepted. */
+export class WatchStream<T extends KubernetesObject> implements AsyncDisposable {
+  readonly #lifeline: Lifeline;
+  readonly #frames: AsyncGenerator<Frame<T>>;
+
+  /** Use {@linkcode Source.watch}. */
+  constructor(lifeline: Lifeline, frames: AsyncGenerator<Frame<T>>) {
+    this.#lifeline = lifeline;
+    this.#frames = frames;
+  }
+
+  /** Lifts the limit on quiet. */
+  settle(): void {
+    this.#lifeline.settle();
+  }
+
+  /** What the stream says, until it ends; further loops go on where the last one was left. */
+  [Symbol.asyncIterator](): AsyncIterator<Frame<T>> {
+    return { next: () => this.#frames.next() };
+  }
+
+  /** Ends the request. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#lifeline.cancel();
+    this.#lifeline[Symbol.dispose]();
+    await this.#frames.return(undefined);
+  }
+}
+
+/** Lists and watches one kind in one namespace. */
+export class Source<T extends KubernetesObject> {
+  /** The verb of the last request. */
+  verb: "list" | "watch" = "list";
+  /** True once a line of a watch could not be read, so that something may have been missed. */
+  missed = false;
+  /** Ends everything. */
+  readonly signal: AbortSignal;
+  /** Monotonic time in ms. */
+  readonly now: () => number;
+  readonly #api: Api<T>;
+  readonly #path: string;
+  readonly #decoder: Decoder<T>;
+  readonly #options: SourceOptions<T>;
+  readonly #log: Logger;
+
+  /** Sends nothing yet. */
+  constructor(api: Api<T>, options: SourceOptions<T>) {
+    this.#api = api;
+    this.#path = api.resource.path(options.namespace);
+    this.#decoder = new Decoder<T>(api.resource, options);
+    this.#options = options;
+    this.#log = options.log ?? getLogger(["tend", "watcher"]);
+    this.signal = options.signal;
+    this.now = options.now ?? (() => performance.now());
+  }
+
+  async #open(query: Query, as: string, lifeline: Lifeline): Promise<ReadableStream<Uint8Array>> {
+    const { labelSelector, fieldSelector, metadataOnly } = this.#options;
+    const response = await this.#api.client.stream({
+      path: this.#path,
+      query: { labelSelector: labelSelector || undefined, fieldSelector: fieldSelector || undefined, ...query },
+      accept: metadataOnly ? `application/json;as=${as};g=meta.k8s.io;v=v1` : "application/json",
+      signal: lifeline.signal,
+    });
+    return guarded(response.body ?? new Blob([]).stream(), lifeline);
+  }
+
+  #lifeline(limits: Limits): Lifeline {
+    const { verb } = this;
+    const { id } = this.#api.resource;
+    return new Lifeline(
+      this.signal,
+      limits,
+      this.now,
+      (rule) => new TransportError(`Cannot ${verb} ${id}: ${rule}`, "GET", this.#path, { timedOut: true }),
+    );
+  }
+
+  /** Lists; each object is decoded while the rest is still on its way. */
+  async list(query: Query, limits: Limits = {}): Promise<Page<T>> {
+    this.verb = "list";
+    using lifeline = this.#lifeline(limits);
+    const body = await this.#open(query, "PartialObjectMetadataList", lifeline);
+    const objects: T[] = [];
+    let head: ListHead["metadata"] = {};
+    for await (const part of listItems<unknown>(body)) {
+      if (part.type === "item") objects.push(this.#decoder.decode(part.item));
+      else head = part.list.metadata;
+    }
+    if (!head.resourceVersion) {
+      throw new TypeError(`Cannot list ${this.#api.resource.id}: the answer must be a list with a resourceVersion`);
+    }
+    return { objects, resourceVersion: head.resourceVersion, continue: head.continue || undefined };
+  }
+
+  /** Watches; resolves when the server has accepted. */
+  async watch(query: Query, limits: Limits = {}): Promise<WatchStream<T>> {
+    this.verb = "watch";
+    const lifeline = this.#lifeline(limits);
+    try {
+      const body = await this.#open({ watch: true, ...query }, "PartialObjectMetadata", lifeline);
+      return new WatchStream(lifeline, this.#frames(body, lifeline));
+    } catch (error) {
+      lifeline[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async *#frames(body: ReadableStream<Uint8Array>, lifeline: Lifeline): AsyncGenerator<Frame<T>> {
+    for await (const line of lines(body)) {
+      const frame = this.#frame(line, lifeline);
+      if (frame) yield frame;
+    }
+  }
+
+  /** @throws {ApiError} If the line is an ERROR event */
+  #frame(line: string, lifeline: Lifeline): Frame<T> | undefined {
+    try {
+      // deno-lint-ignore no-explicit-any -- it is checked below
+      const { type, object } = JSON.parse(line) as { type: string; object: any };
+      if (type === "ADDED" || type === "MODIFIED") return { type: "applied", object: this.#decoder.decode(object) };
+      if (type === "DELETED") return { type: "deleted", object: this.#decoder.decode(object) };
+      if (type === "BOOKMARK") {
+        const { resourceVersion, annotations } = object.metadata;
+        if (typeof resourceVersion !== "string") throw new TypeError("Cannot read a bookmark without resourceVersion");
+        return { type: "bookmark", resourceVersion, initialEventsEnd: annotations?.[INITIAL_EVENTS_END] === "true" };
+      }
+      if (type === "ERROR") throw new ApiError(object as Status, "GET", this.#path);
+      throw new TypeError("Cannot read a watch event of an unknown type");
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      if (lifeline.truncated) return undefined; // the next watch brings it again
+      this.missed = true;
+      // The line is not logged, nor the parser's message, which quotes it: it may hold a secret.
+      const { kind } = this.#api.resource;
+      this.#log.warn("Skipped a line of a watch that could not be read", { kind, characters: line.length });
+      return undefined;
+    }
+  }
+}
