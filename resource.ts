@@ -131,7 +131,7 @@ export interface ResourceDefinition {
   readonly kind: string;
   /** The name in paths and RBAC rules, such as `deployments`. */
   readonly plural: string;
-  /** @default {"Namespaced"} */
+  /** Whether the objects live in namespaces. @default {"Namespaced"} */
   readonly scope?: Scope | undefined;
 }
 
