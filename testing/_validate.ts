@@ -1,0 +1,341 @@
+/**
+ * Validates custom resources against their schema, in the words of a Kubernetes API server.
+ *
+ * ```ts
+ * import { validate } from "./_validate.ts";
+ *
+ * validate({ spec: "x" }, { type: "object", properties: { spec: { type: "object" } } });
+ * // [{ field: "spec", reason: "FieldValueTypeInvalid", message: 'Invalid value: "string": spec in body must be of type object: "string"' }]
+ * ```
+ *
+ * @module
+ */
+import { fitsFormat } from "./_formats.ts";
+import { equalJson, isObject, type JsonObject } from "./_json.ts";
+import { checkLists } from "./_list_types.ts";
+import { fieldSchema, type Schema } from "./_schema.ts";
+import { checkEmbedded } from "./_embedded.ts";
+import { duplicateOf, type FieldError, invalid, noField, shown } from "./_field_error.ts";
+
+/** What {@linkcode validate} is told. */
+export interface ValidateOptions {
+  /**
+   * The object as it was: what did not change is not looked at again.
+   *
+   * @default undefined
+   */
+  previous?: unknown;
+  /**
+   * The field that the value is, for error messages: `status` for the status alone, whose messages name fields below it.
+   *
+   * @default ""
+   */
+  field?: string | undefined;
+}
+
+/** Returns what is wrong with a value; nothing if it is valid. Does not run rules in CEL. */
+export function validate(value: unknown, schema: Schema, options: ValidateOptions = {}): FieldError[] {
+  const { previous, field = "" } = options;
+  const context: Context = { field };
+  const errors = visit(value, schema, "", previous, context).errors;
+  if (errors.length > 0 || field !== "") return errors;
+  const embedded = checkEmbedded(value, schema, "");
+  const lists = checkLists(value, schema, "");
+  const known = previous === undefined ? [] : checkLists(previous, schema, "");
+  return [...embedded, ...(known.length > 0 ? [] : lists)];
+}
+
+interface Context {
+  readonly field: string;
+}
+
+/** Errors, and how many checks were passed on the way to them. */
+interface Result {
+  errors: FieldError[];
+  passed: number;
+}
+
+const VALID: Result = { errors: [], passed: 1 };
+
+function fieldOf(path: string, { field }: Context): string {
+  const below = path.replace(/^\./, "");
+  if (below === "") return field === "" ? noField : field;
+  return field === "" ? below : `${field}.${below}`;
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value === "object" ? "object" : typeof value;
+}
+
+function typeError(path: string, wanted: string, got: string, context: Context): FieldError {
+  const message = `Invalid value: ${JSON.stringify(got)}: ${bodyText(path)} must be of type ${wanted}: ${
+    JSON.stringify(got)
+  }`;
+  return { field: fieldOf(path, context), reason: "FieldValueTypeInvalid", message };
+}
+
+function bodyText(path: string): string {
+  return `${path === "" ? "" : path} in body`;
+}
+
+function checkType(value: unknown, schema: Schema, path: string, context: Context): FieldError | undefined {
+  const types = schema["x-kubernetes-int-or-string"] ? ["integer", "string"] : schema.type ? [schema.type] : [];
+  const { format = "" } = schema;
+  if (types.length === 0 && format === "") return undefined;
+  const got = typeName(value);
+  if (value === null) {
+    if (types.length > 0 && schema.nullable !== true) return typeError(path, types.join(","), "null", context);
+    return undefined;
+  }
+  const numeric = types.includes("integer") || types.includes("number");
+  const fits = types.includes(got) || got === "integer" && types.includes("number");
+  if (format !== "") {
+    const textual = typeof value === "string" || Array.isArray(value);
+    if (textual && !numeric) return undefined;
+    if (!textual && !fits) return typeError(path, format, typeof value === "number" ? goFormat(value) : "", context);
+  }
+  return fits ? undefined : typeError(path, types.join(","), got, context);
+}
+
+function goFormat(value: number): string {
+  return Number.isInteger(value) ? "int64" : "double";
+}
+
+const INT_RANGES: Record<string, [number, number]> = {
+  int32: [-(2 ** 31), 2 ** 31 - 1],
+  uint32: [0, 2 ** 32 - 1],
+  uint64: [0, 2 ** 64],
+};
+
+/** Says whether a number has the type and format that are asked for. */
+function checkRange(value: number, schema: Schema, path: string): string | undefined {
+  const { type, format = "" } = schema;
+  if (type !== "integer") return undefined;
+  const [low, high] = INT_RANGES[format] ?? [-(2 ** 63), 2 ** 63];
+  if (Number.isInteger(value) && value >= low && value <= high) return undefined;
+  const text = format === "" ? "(default format)" : `with format ${format}`;
+  return `Checked value must be of type integer ${text} in ${path}`;
+}
+
+function checkNumber(value: number, schema: Schema, path: string, context: Context): FieldError[] {
+  const errors: FieldError[] = [];
+  const add = (text: string) =>
+    errors.push(invalid(fieldOf(path, context), value, `${bodyText(path)} should be ${text}`));
+  const range = checkRange(value, schema, path);
+  if (range !== undefined) errors.push(composite(range, context));
+  const { multipleOf, maximum, minimum } = schema;
+  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) add(`a multiple of ${multipleOf}`);
+  if (maximum !== undefined) {
+    if (schema.exclusiveMaximum ? value >= maximum : value > maximum) {
+      add(`less than ${schema.exclusiveMaximum ? "" : "or equal to "}${maximum}`);
+    }
+  }
+  if (minimum !== undefined) {
+    if (schema.exclusiveMinimum ? value <= minimum : value < minimum) {
+      add(`greater than ${schema.exclusiveMinimum ? "" : "or equal to "}${minimum}`);
+    }
+  }
+  return errors;
+}
+
+function isMultiple(value: number, factor: number): boolean {
+  const quotient = value / factor;
+  return Math.abs(quotient - Math.round(quotient)) < 1e-9;
+}
+
+const patterns = new Map<string, RegExp | undefined>();
+
+function patternOf(text: string): RegExp | undefined {
+  if (!patterns.has(text)) patterns.set(text, compilePattern(text));
+  return patterns.get(text);
+}
+
+/** Compiles a pattern in Go's syntax; undefined if it cannot be, in which case it is taken to match. */
+function compilePattern(text: string): RegExp | undefined {
+  const flags = /^\(\?([ims]+)\)/.exec(text);
+  const source = text.slice(flags?.[0].length ?? 0).replaceAll("\\A", "^").replaceAll("\\z", "$")
+    .replaceAll("(?P<", "(?<");
+  for (const unicode of ["u", ""]) {
+    try {
+      return new RegExp(source, (flags?.[1] ?? "") + unicode);
+    } catch {
+      // Tried with and without Unicode, as escapes that Go allows are errors with it.
+    }
+  }
+  return undefined;
+}
+
+/** Only the first of these is reported. */
+function checkText(value: string, schema: Schema, path: string, context: Context): FieldError | undefined {
+  const { maxLength, minLength, pattern } = schema;
+  const size = maxLength === undefined && minLength === undefined ? 0 : [...value].length;
+  const field = fieldOf(path, context);
+  if (maxLength !== undefined && size > maxLength) {
+    return { field, reason: "FieldValueTooLong", message: `Too long: may not be more than ${maxLength} bytes` };
+  }
+  if (minLength !== undefined && size < minLength) {
+    return invalid(field, value, `${bodyText(path)} should be at least ${minLength} chars long`);
+  }
+  if (pattern !== undefined && patternOf(pattern)?.test(value) === false) {
+    return invalid(field, value, `${bodyText(path)} should match '${pattern}'`);
+  }
+  return undefined;
+}
+
+function checkFormat(value: string, { format }: Schema, path: string, context: Context): FieldError | undefined {
+  if (format === undefined || fitsFormat(format, value)) return undefined;
+  return typeError(path, format, value, context);
+}
+
+function composite(message: string, { field }: Context): FieldError {
+  return {
+    field: field === "" ? noField : field,
+    reason: "FieldValueInvalid",
+    message: `Invalid value: "": ${message}`,
+  };
+}
+
+function checkEnum(value: unknown, schema: Schema, path: string, context: Context): FieldError | undefined {
+  if (schema.enum === undefined || schema.enum.some((allowed) => equalJson(allowed, value))) return undefined;
+  const values = schema.enum.map((allowed) => typeof allowed === "string" ? allowed : JSON.stringify(allowed));
+  const message = `Unsupported value: ${shown(value)}: supported values: ${
+    values.map((v) => JSON.stringify(v)).join(", ")
+  }`;
+  return { field: fieldOf(path, context), reason: "FieldValueNotSupported", message };
+}
+
+function tooMany(path: string, size: number, most: number, context: Context): FieldError {
+  const message = `Too many: ${size}: must have at most ${most} item${most === 1 ? "" : "s"}`;
+  return { field: fieldOf(path, context), reason: "FieldValueTooMany", message };
+}
+
+function checkItems(value: unknown[], schema: Schema, path: string, previous: unknown, context: Context): Result {
+  const result: Result = { errors: [], passed: 1 };
+  const { items, minItems, maxItems, uniqueItems } = schema;
+  const before = Array.isArray(previous) ? correlated(previous, schema) : undefined;
+  if (items !== undefined) {
+    for (const [index, item] of value.entries()) {
+      add(result, visit(item, items, `${path}[${index}]`, before?.(item), context));
+    }
+  }
+  const field = fieldOf(path, context);
+  if (minItems !== undefined && value.length < minItems) {
+    result.errors.push(invalid(field, value.length, `${bodyText(path)} should have at least ${minItems} items`));
+  }
+  if (maxItems !== undefined && value.length > maxItems) {
+    result.errors.push(tooMany(path, value.length, maxItems, context));
+  }
+  if (uniqueItems === true && duplicateOf(value) !== undefined) {
+    result.errors.push(invalid(field, "", `${bodyText(path)} shouldn't contain duplicates`));
+  }
+  return result;
+}
+
+/** Returns how to find the item that an item of a list map was before. */
+function correlated(previous: unknown[], schema: Schema): ((item: unknown) => unknown) | undefined {
+  const keys = schema["x-kubernetes-list-map-keys"];
+  if (schema["x-kubernetes-list-type"] !== "map" || keys === undefined) return undefined;
+  const keyOf = (item: unknown) => isObject(item) ? JSON.stringify(keys.map((key) => item[key])) : undefined;
+  const byKey = new Map(previous.map((item) => [keyOf(item), item]));
+  return (item) => byKey.get(keyOf(item));
+}
+
+function checkMembers(value: JsonObject, schema: Schema, path: string, previous: unknown, context: Context): Result {
+  const result: Result = { errors: [], passed: 1 };
+  const { minProperties, maxProperties, required = [], additionalProperties, properties = {} } = schema;
+  const size = minProperties === undefined && maxProperties === undefined ? 0 : Object.keys(value).length;
+  if (minProperties !== undefined && size < minProperties) {
+    const text = `${bodyText(path)} should have at least ${minProperties} properties`;
+    result.errors.push(invalid(fieldOf(path, context), size, text));
+  }
+  if (maxProperties !== undefined && size > maxProperties) {
+    result.errors.push(tooMany(path, size, maxProperties, context));
+  }
+  const before = isObject(previous) ? previous : undefined;
+  for (const key in value) {
+    const child = fieldSchema(schema, key);
+    if (child === undefined) {
+      if (additionalProperties === false) {
+        const text = `${path}.${key} in body is a forbidden property`;
+        result.errors.push(invalid(fieldOf(path, context), "", text));
+      }
+      continue;
+    }
+    const named = Object.hasOwn(properties, key) && path === "" ? key : `${path}.${key}`;
+    add(result, visit(value[key], child, named, before?.[key], context));
+  }
+  for (const key of required) {
+    if (Object.hasOwn(value, key)) continue;
+    const message = "Required value";
+    result.errors.push({ field: fieldOf(`${path}.${key}`, context), reason: "FieldValueRequired", message });
+  }
+  return result;
+}
+
+function add(into: Result, { errors, passed }: Result): void {
+  if (errors.length > 0) into.errors.push(...errors);
+  into.passed += passed;
+}
+
+function checkLogic(value: unknown, schema: Schema, path: string, previous: unknown, context: Context): Result {
+  const result: Result = { errors: [], passed: 1 };
+  const quoted = JSON.stringify(path);
+  const run = (schemas: Schema[]) => schemas.map((part) => visit(value, part, path, previous, context));
+  const best = (results: Result[]) => results.reduce((a, b) => b.passed > a.passed ? b : a);
+  if (schema.anyOf?.length) {
+    const results = run(schema.anyOf);
+    if (results.every(({ errors }) => errors.length > 0)) {
+      result.errors.push(composite(`${quoted} must validate at least one schema (anyOf)`, context));
+      add(result, best(results));
+    }
+  }
+  if (schema.oneOf?.length) {
+    const results = run(schema.oneOf);
+    const valid = results.filter(({ errors }) => errors.length === 0).length;
+    if (valid !== 1) {
+      const found = valid === 0 ? "Found none valid" : `Found ${valid} valid alternatives`;
+      result.errors.push(composite(`${quoted} must validate one and only one schema (oneOf). ${found}`, context));
+      if (valid === 0) add(result, best(results));
+    }
+  }
+  if (schema.allOf?.length) {
+    const results = run(schema.allOf);
+    const valid = results.filter(({ errors }) => errors.length === 0).length;
+    for (const part of results) add(result, part);
+    if (valid < results.length) {
+      const none = valid === 0 ? ". None validated" : "";
+      result.errors.push(composite(`${quoted} must validate all the schemas (allOf)${none}`, context));
+    }
+  }
+  if (schema.not !== undefined && visit(value, schema.not, path, previous, context).errors.length === 0) {
+    result.errors.push(composite(`${quoted} must not validate the schema (not)`, context));
+  }
+  return result;
+}
+
+function visit(value: unknown, schema: Schema, path: string, previous: unknown, context: Context): Result {
+  // What was stored may stay as it is, valid or not.
+  if (previous !== undefined && equalJson(value, previous)) return VALID;
+  const result: Result = { errors: [], passed: 0 };
+  const one = (error: FieldError | undefined) => {
+    if (error === undefined) result.passed++;
+    else result.errors.push(error);
+  };
+  one(checkType(value, schema, path, context));
+  if (value === null) {
+    one(checkEnum(value, schema, path, context));
+    return result;
+  }
+  add(result, checkLogic(value, schema, path, previous, context));
+  if (typeof value === "string") {
+    one(checkText(value, schema, path, context));
+    one(checkFormat(value, schema, path, context));
+  } else if (typeof value === "number") add(result, { errors: checkNumber(value, schema, path, context), passed: 1 });
+  else if (Array.isArray(value)) add(result, checkItems(value, schema, path, previous, context));
+  one(checkEnum(value, schema, path, context));
+  if (isObject(value)) add(result, checkMembers(value, schema, path, previous, context));
+  return result;
+}
