@@ -64,7 +64,7 @@ export interface UntypedDraft {
 }
 
 /** Options of {@linkcode Context.get}. */
-export interface GetOptions {
+export interface CacheGetOptions {
   /** Namespace of a name given as text. @default {the reconciled object's} */
   readonly namespace?: string | undefined;
   /** Asks the server even for a kind that the controller watches. @default {false} */
@@ -72,7 +72,7 @@ export interface GetOptions {
 }
 
 /** Options of {@linkcode Context.list}. */
-export interface ListOptions {
+export interface CacheListOptions {
   /** Only this namespace. @default {all that the controller watches, or all} */
   readonly namespace?: string | undefined;
   /** Only what this label selector selects. */
@@ -132,10 +132,14 @@ export interface Context {
   owned<T extends KubernetesObject>(resource: Resource<T>): readonly T[];
 
   /** Reads one object: from the cache for a kind that the controller watches whole, else from the server. */
-  get<T extends KubernetesObject>(resource: Resource<T>, target: Target, options?: GetOptions): Promise<T | undefined>;
+  get<T extends KubernetesObject>(
+    resource: Resource<T>,
+    target: Target,
+    options?: CacheGetOptions,
+  ): Promise<T | undefined>;
 
   /** Lists objects: from the cache for a kind that the controller watches whole, else from the server. */
-  list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions): Promise<readonly T[]>;
+  list<T extends KubernetesObject>(resource: Resource<T>, options?: CacheListOptions): Promise<readonly T[]>;
 }
 
 /** The index of owned informers by the uid of the controlling owner. */
@@ -308,19 +312,17 @@ export class ReconcileContext implements Context {
   async get<T extends KubernetesObject>(
     resource: Resource<T>,
     target: Target,
-    options: GetOptions = {},
+    options: CacheGetOptions = {},
   ): Promise<T | undefined> {
     const { namespace = this.#primary.metadata.namespace, live = false } = options;
     const ref: ObjectRef = typeof target === "string"
       ? { name: target, namespace: resource.namespaced ? namespace : undefined }
-      : "metadata" in target
-      ? target.metadata
-      : target;
+      : refOf(target);
     const cache = live ? undefined : this.#cache(resource);
     return cache ? cache.get(toKey(ref)) as T | undefined : await this.client.api(resource).find(ref);
   }
 
-  async list<T extends KubernetesObject>(resource: Resource<T>, options: ListOptions = {}): Promise<readonly T[]> {
+  async list<T extends KubernetesObject>(resource: Resource<T>, options: CacheListOptions = {}): Promise<readonly T[]> {
     const { namespace, labelSelector: selector, live = false } = options;
     const cache = live ? undefined : this.#cache(resource);
     if (!cache) {
@@ -351,6 +353,14 @@ export class ReconcileContext implements Context {
         `for children with .owns()`,
     );
   }
+}
+
+function refOf(target: Exclude<Target, string>): ObjectRef {
+  const { name, namespace } = "metadata" in target ? target.metadata : target;
+  if (!name) {
+    throw new TypeError(`Cannot read an object: its 'name' must be set: current value is ${Deno.inspect(name)}`);
+  }
+  return { name, namespace };
 }
 
 /** A test for null passes only where there is no status yet. */

@@ -12,15 +12,11 @@
  * @module
  */
 
-/** One operation of a JSON patch (RFC 6902), of those that the framework makes. */
-export interface JsonPatchOperation {
-  /** What to do. */
-  readonly op: "add" | "remove" | "replace" | "test";
-  /** Where: a JSON pointer (RFC 6901). */
-  readonly path: string;
-  /** With what. */
-  readonly value?: unknown;
-}
+/** One operation of a JSON patch (RFC 6902); paths are JSON pointers (RFC 6901). */
+export type JsonPatchOperation =
+  | { op: "add" | "replace" | "test"; path: string; value: unknown }
+  | { op: "remove"; path: string }
+  | { op: "move" | "copy"; path: string; from: string };
 
 type JsonObject = Record<string, unknown>;
 

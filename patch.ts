@@ -38,7 +38,7 @@ export async function patchCurrent<T extends KubernetesObject>(
   for (let attempt = 1;; attempt++) {
     const patch = operations(current);
     if (patch === undefined) return current;
-    const body = [{ op: "test", path: "/metadata/uid", value: uid }, ...patch];
+    const body: JsonPatchOperation[] = [{ op: "test", path: "/metadata/uid", value: uid }, ...patch];
     try {
       const target = subresource ? api[subresource] : api;
       return await target.patch(current, body, { type: "json" });

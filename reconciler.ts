@@ -134,7 +134,12 @@ export class Reconciler<T extends KubernetesObject> {
     const gone = cache.get(key)?.metadata.uid !== uid;
     if (gone || this.#aborted !== undefined) {
       metrics.reconciled("success", seconds);
-      log.debug("Reconcile of {key} was overtaken: {reason}", { key, uid, error, reason: gone ? "deleted" : "aborted" });
+      log.debug("Reconcile of {key} was overtaken: {reason}", {
+        key,
+        uid,
+        error,
+        reason: gone ? "deleted" : "aborted",
+      });
       return;
     }
     const failures = queue.fail(key);
@@ -159,7 +164,8 @@ async function call<T extends KubernetesObject>(
   ctx: ReconcileContext,
 ): Promise<Action | undefined> {
   const answer = await reconcile(object, ctx);
-  if (answer === undefined || answer instanceof Action) return answer;
+  if (answer === undefined) return undefined;
+  if (answer instanceof Action) return answer;
   throw new TypeError(
     `Cannot go on after the reconcile: it must answer with an Action or nothing: current value is ${
       Deno.inspect(answer)

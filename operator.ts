@@ -1,0 +1,134 @@
+/**
+ * Puts controllers together to one program: election, probes, metrics, signals, manifests and a command line.
+ *
+ * ```ts
+ * import { Controller, Operator } from "@tend/operator";
+ * import { ConfigMap } from "@tend/operator/kinds";
+ *
+ * const operator = new Operator("config-checker")
+ *   .leaderElection("default", "config-checker")
+ *   .controller(new Controller(ConfigMap).reconcile((config, ctx) => ctx.log.info("Seen {name}", { name: config.metadata.name })));
+ * console.assert(operator.rules().length > 0);
+ * ```
+ *
+ * A description opens no connection and reads no file; {@linkcode Operator.run} may be called as often as wanted.
+ *
+ * @module
+ */
+import { commandLine } from "./cli.ts";
+import type { Controller } from "./controller.ts";
+import { CustomResource } from "./crd.ts";
+import { LeadershipLostError } from "./errors.ts";
+import type { Check } from "./health.ts";
+import { type CustomResourceDefinition } from "./kinds.ts";
+import { type LeaderOptions } from "./leader.ts";
+import { type ElectionConfig, runOperator, type RunOptions } from "./lifecycle.ts";
+import { type ManifestOptions, manifests } from "./manifests.ts";
+import { Metrics } from "./metrics.ts";
+import { assertDnsLabel, assertDnsSubdomain } from "./names.ts";
+import { leaseRules, mergeRules, type Rule, type ScopedRule, scopeRules } from "./rbac.ts";
+import type { KindedDraft, KubernetesObject, Resource } from "./resource.ts";
+
+/** Options of {@linkcode Operator}. */
+export interface OperatorOptions {
+  /** What `--version` prints. @default {"0.0.0"} */
+  readonly version?: string | undefined;
+}
+
+/** Options of {@linkcode Operator.leaderElection}. */
+export type ElectionOptions = Omit<ElectionConfig, "namespace" | "name">;
+
+/** The description of an operator; each method that adds to it answers with the operator itself. */
+export class Operator {
+  /** Its name: in leases, events, user agents, field managers and manifests. */
+  readonly name: string;
+  /** What `--version` prints. */
+  readonly version: string;
+  /** Its metrics; add your own to `metrics.registry`. */
+  readonly metrics: Metrics = new Metrics();
+  readonly #controllers: Controller<KubernetesObject>[] = [];
+  readonly #readiness: Record<string, Check> = {};
+  readonly #rules: ScopedRule[] = [];
+  #election: ElectionConfig | undefined;
+
+  /**
+   * Describes an operator.
+   *
+   * @throws {TypeError} If the name is not a DNS label
+   */
+  constructor(name: string, options: OperatorOptions = {}) {
+    assertDnsLabel(name, "operator", "name");
+    this.name = name;
+    this.version = options.version ?? "0.0.0";
+  }
+
+  /**
+   * Adds a controller.
+   *
+   * @throws {TypeError} If it has no reconcile function, or one of its name is there already
+   */
+  controller<T extends KubernetesObject>(controller: Controller<T>): this {
+    if (!controller.config.reconcile) {
+      this.#fail(`controller "${controller.name}" has no reconcile function: call .reconcile()`);
+    }
+    if (this.#controllers.some((other) => other.name === controller.name)) {
+      this.#fail(`controllers need names of their own (option 'name'): current value is "${controller.name}"`);
+    }
+    this.#controllers.push(controller as unknown as Controller<KubernetesObject>);
+    return this;
+  }
+
+  /**
+   * Lets one replica work at a time: the holder of a Lease. The others keep their caches warm.
+   *
+   * RBAC: `get` and `update` on that Lease, `create` on leases, in its namespace.
+   *
+   * @throws {TypeError} If namespace or name are none, or a lease is set already
+   */
+  leaderElection(namespace: string, name: string = this.name, options: ElectionOptions = {}): this {
+    assertDnsLabel(namespace, `lease of operator "${this.name}"`, "namespace");
+    assertDnsSubdomain(name, `lease of operator "${this.name}"`, "name");
+    if (this.#election) this.#fail("'leaderElection' may be set once");
+    this.#election = { ...options, namespace, name };
+    return this;
+  }
+
+  /** Adds an RBAC rule beyond those of the controllers: in a namespace, or cluster-wide. @throws {TypeError} If malformed */
+  rule(rule: Rule, namespace?: string): this {
+    this.#rules.push(...scopeRules([rule], namespace === undefined ? undefined : [namespace]));
+    return this;
+  }
+
+  /** Adds a check to `/readyz`: it answers with, or throws, the reason why the operator is not ready. */
+  readinessCheck(name: string, check: Check): this {
+    assertDnsLabel(name, "readiness check", "name");
+    this.#readiness[name] = check;
+    return this;
+  }
+
+  /** The RBAC rules that it needs, merged and sorted; for controllers without namespaces of their own, in `namespaces`. */
+  rules(options: { readonly namespaces?: readonly string[] | undefined } = {}): ScopedRule[] {
+    const { namespace, name } = this.#election ?? {};
+    return mergeRules([
+      ...this.#controllers.flatMap((controller) => controller.rules(options)),
+      ...(namespace === undefined ? [] : leaseRules(namespace, name!)),
+      ...this.#rules,
+    ]);
+  }
+
+  /** The kinds that it reconciles, owns and watches, each once. */
+  kinds(): Resource[] {
+    const kinds = new Map<string, Resource>();
+    for (const { resource, config } of this.#controllers) {
+      for (const kind of [resource as Resource, ...config.sources.map((source) => source.resource)]) {
+        kinds.set(kind.id, kind);
+      }
+    }
+    return [...kinds.values()];
+  }
+
+  /** The CustomResourceDefinitions of its kinds that were made by `customResource()`. */
+  crds(): KindedDraft<CustomResourceDefinition>[] {
+    return this.kinds().filter((kind) => kind instanceof CustomResource).map((kind) => kind.crd());
+  }
+}
