@@ -29,6 +29,7 @@ const source = data as unknown as { kinds: Record<string, string>; definitions: 
 const definitions = new Map<string, Schema>();
 const builtin = new WeakSet<Schema>();
 const presences = new WeakMap<Schema, Map<string, Presence>>();
+const names = new WeakMap<Schema, string>();
 
 /** Returns the schema of a built-in kind; undefined if there is no such kind. The same kind gives the same object. */
 export function builtinSchema(group: string, version: string, kind: string): Schema | undefined {
@@ -50,12 +51,18 @@ export function presenceOf(schema: Schema): ReadonlyMap<string, Presence> | unde
   return presences.get(schema);
 }
 
+/** Returns the name of a built-in schema's definition, such as `core.v1.Container`. */
+export function definitionName(schema: Schema): string | undefined {
+  return names.get(schema);
+}
+
 function define(name: string): Schema {
   const known = definitions.get(name);
   if (known !== undefined) return known;
   const schema: Schema = {};
   // Remembered before it is filled, as definitions may refer to themselves.
   definitions.set(name, schema);
+  names.set(schema, name);
   fill(schema, source.definitions[name]!);
   return schema;
 }
@@ -91,8 +98,9 @@ function resolve(definition: Definition): Schema {
 function overlay(target: Schema, beside: Schema): Schema {
   // The target may not be filled yet, so its members are looked up when they are read.
   const schema = Object.create(target, Object.getOwnPropertyDescriptors(beside)) as Schema;
-  const marks = presences.get(target);
+  const marks = presences.get(target), name = names.get(target);
   if (marks !== undefined) presences.set(schema, marks);
+  if (name !== undefined) names.set(schema, name);
   return schema;
 }
 
@@ -123,7 +131,8 @@ export function alwaysWritten(schema: Schema, name: string): boolean {
   return schema.required?.includes(name) === true || typeof fallback === "object" && fallback !== null;
 }
 
-function zeroValue(schema: Schema): unknown {
+/** Returns the zero value of a field that is always written. */
+export function zeroValue(schema: Schema): unknown {
   switch (schema.type) {
     case "object":
       return schema.default !== undefined && schema.properties !== undefined ? zeroStruct(schema) : null;

@@ -87,7 +87,7 @@ function reduce(schema: Node): Node {
   const [reference] = (schema.allOf as Node[] | undefined) ?? [schema];
   if (typeof reference?.$ref === "string") out.$ref = shortName(reference.$ref);
   for (const key of KEPT) if (schema[key] !== undefined) out[key] = schema[key];
-  if (schema.type === "string" && schema.format !== undefined) out.format = schema.format;
+  if (schema.format !== undefined) out.format = schema.format;
   if (schema.items) out.items = reduce(schema.items as Node);
   if (schema.additionalProperties) out.additionalProperties = reduce(schema.additionalProperties as Node);
   if (schema.properties) {

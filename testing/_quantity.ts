@@ -1,0 +1,69 @@
+/**
+ * Reads resource quantities and writes them in their canonical form.
+ *
+ * ```ts
+ * import { canonicalQuantity } from "./_quantity.ts";
+ *
+ * canonicalQuantity("0.5"); // "500m"
+ * canonicalQuantity("1024Mi"); // "1Gi"
+ * ```
+ *
+ * @module
+ */
+
+const QUANTITY = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
+const DECIMAL: Record<string, number> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
+const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+const NANO = -9;
+
+/** A quantity: a whole number of billionths, and how it was written. */
+interface Parsed {
+  nanos: bigint;
+  form: "decimal" | "binary" | "exponent";
+}
+
+function parse(text: string): Parsed | undefined {
+  const match = QUANTITY.exec(text);
+  if (match === null) return undefined;
+  const [, sign, number = "", suffix = ""] = match;
+  const [whole = "", fraction = ""] = number.split(".");
+  const form = suffix.endsWith("i") ? "binary" : /^[eE]./.test(suffix) ? "exponent" : "decimal";
+  const exponent = form === "exponent" ? Number(suffix.slice(1)) : form === "decimal" ? DECIMAL[suffix]! : 0;
+  let value = BigInt(whole + fraction || "0");
+  if (form === "binary") value *= 1024n ** BigInt(BINARY.indexOf(suffix));
+  const scale = exponent - fraction.length - NANO;
+  let nanos: bigint;
+  if (scale >= 0) nanos = value * 10n ** BigInt(Math.min(scale, 60));
+  else {
+    // What is below a billionth is rounded away from zero.
+    const divisor = 10n ** BigInt(Math.min(-scale, 60));
+    nanos = (value + divisor - 1n) / divisor;
+  }
+  return { nanos: sign === "-" ? -nanos : nanos, form };
+}
+
+/** Returns a quantity's value as a number; undefined if it is none. */
+export function quantityValue(quantity: string | number): number | undefined {
+  const parsed = parse(String(quantity));
+  return parsed === undefined ? undefined : Number(parsed.nanos) / 1e9;
+}
+
+/** Returns the canonical form of a quantity; undefined if it is none. */
+export function canonicalQuantity(quantity: string | number): string | undefined {
+  const parsed = parse(String(quantity).trim());
+  if (parsed === undefined) return undefined;
+  const { nanos, form } = parsed;
+  if (nanos === 0n) return "0";
+  const sign = nanos < 0n ? "-" : "";
+  const size = nanos < 0n ? -nanos : nanos;
+  if (form === "binary" && size % 1_000_000_000n === 0n && size >= 1024n * 1_000_000_000n) {
+    let whole = size / 1_000_000_000n, power = 0;
+    while (power < BINARY.length - 1 && whole % 1024n === 0n) whole /= 1024n, power++;
+    return `${sign}${whole}${BINARY[power]}`;
+  }
+  let digits = size, exponent = NANO;
+  while (digits % 1000n === 0n && exponent < 18) digits /= 1000n, exponent += 3;
+  if (form === "exponent") return `${sign}${digits}${exponent === 0 ? "" : `e${exponent}`}`;
+  const suffix = Object.keys(DECIMAL).find((key) => DECIMAL[key] === exponent)!;
+  return `${sign}${digits}${suffix}`;
+}
