@@ -287,7 +287,7 @@ export class Controller<T extends KubernetesObject> {
     const scoped = [
       ...watchRules(own),
       ...(finalizer ? finalizerRules(own) : []),
-      ...(own instanceof CustomResource && own.hasStatus ? statusRules(own) : []),
+      ...(own instanceof CustomResource ? statusRules(own) : []),
       ...(owned.length > 0 ? ownerRules(own) : []),
       ...rules,
     ];

@@ -6,9 +6,10 @@
  * @module
  */
 import { z } from "zod";
-import { Action, childName, Controller, customResource, isNotFound, Operator } from "@tend/operator";
+import { Action, childName, Controller, customResource, isNotFound, type ObjectOf, Operator } from "@tend/operator";
 import { ConfigMap } from "@tend/operator/kinds";
 
+/** The kind Backup. */
 export const Backup = customResource({
   group: "example.com",
   version: "v1",
@@ -20,6 +21,9 @@ export const Backup = customResource({
   status: z.object({ copy: z.string().optional(), lastRun: z.iso.datetime().optional() }),
   printerColumns: [{ name: "Last run", type: "date", jsonPath: ".status.lastRun" }],
 });
+
+/** A Backup as the API server returns it. */
+export type Backup = ObjectOf<typeof Backup>;
 
 const MARK = "example.com/backed-up-by";
 
@@ -45,6 +49,7 @@ const backups = new Controller(Backup)
     });
   });
 
+/** The operator. */
 export const operator = new Operator("backup-operator")
   .leaderElection("default", "backup-operator")
   .controller(backups);

@@ -8,9 +8,10 @@
  * @module
  */
 import { z } from "zod";
-import { type Context, Controller, customResource, Operator } from "@tend/operator";
+import { type Context, Controller, customResource, type ObjectOf, Operator } from "@tend/operator";
 import { Namespace, Secret } from "@tend/operator/kinds";
 
+/** The kind SecretCopy. */
 export const SecretCopy = customResource({
   group: "example.com",
   version: "v1",
@@ -26,12 +27,13 @@ export const SecretCopy = customResource({
   printerColumns: [{ name: "Namespaces", type: "string", jsonPath: ".status.namespaces" }],
 });
 
-type Copy = NonNullable<typeof SecretCopy.object>;
+/** A SecretCopy as the API server returns it. */
+export type SecretCopy = ObjectOf<typeof SecretCopy>;
 
 /** Marks the copies, so that nothing else is ever overwritten or deleted. */
 const COPY_OF = "example.com/copy-of";
 
-async function remove(copy: Copy, namespaces: Iterable<string>, ctx: Context): Promise<void> {
+async function remove(copy: SecretCopy, namespaces: Iterable<string>, ctx: Context): Promise<void> {
   for (const namespace of namespaces) {
     const secret = await ctx.get(Secret, { namespace, name: copy.spec.name });
     if (secret?.metadata.labels?.[COPY_OF] !== copy.metadata.name) continue;
@@ -60,7 +62,11 @@ const copies = new Controller(SecretCopy)
       if (metadata.name === namespace || metadata.deletionTimestamp) continue;
       const there = await ctx.get(Secret, { namespace: metadata.name, name });
       if (there && there.metadata.labels?.[COPY_OF] !== copy.metadata.name) {
-        ctx.event(copy, { type: "Warning", reason: "NotACopy", note: `${metadata.name} has a Secret ${name} of its own` });
+        ctx.event(copy, {
+          type: "Warning",
+          reason: "NotACopy",
+          note: `${metadata.name} has a Secret ${name} of its own`,
+        });
         continue;
       }
       wanted.add(metadata.name);
@@ -77,6 +83,7 @@ const copies = new Controller(SecretCopy)
     await remove(copy, (await ctx.list(Secret)).map((secret) => secret.metadata.namespace!), ctx);
   });
 
+/** The operator. */
 export const operator = new Operator("secret-copier")
   .leaderElection("default", "secret-copier")
   .controller(copies);

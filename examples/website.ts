@@ -6,7 +6,7 @@
  * @module
  */
 import { z } from "zod";
-import { Controller, customResource, type KindedDraft, Operator } from "@tend/operator";
+import { Controller, customResource, type KindedDraft, type ObjectOf, Operator } from "@tend/operator";
 import { ConfigMap, Deployment, Service } from "@tend/operator/kinds";
 
 const Condition = z.object({
@@ -18,6 +18,7 @@ const Condition = z.object({
   observedGeneration: z.int().optional(),
 });
 
+/** The kind Website. */
 export const Website = customResource({
   group: "example.com",
   version: "v1",
@@ -43,13 +44,14 @@ export const Website = customResource({
   ],
 });
 
-type Site = NonNullable<typeof Website.object>;
+/** A Website as the API server returns it. */
+export type Website = ObjectOf<typeof Website>;
 
-function page(site: Site): KindedDraft<ConfigMap> {
+function page(site: Website): KindedDraft<ConfigMap> {
   return ConfigMap.draft({ metadata: { name: site.metadata.name }, data: { "index.html": site.spec.html } });
 }
 
-function servers(site: Site): KindedDraft<Deployment> {
+function servers(site: Website): KindedDraft<Deployment> {
   const labels = { "example.com/website": site.metadata.name };
   return Deployment.draft({
     metadata: { name: site.metadata.name, labels },
@@ -73,7 +75,7 @@ function servers(site: Site): KindedDraft<Deployment> {
   });
 }
 
-function entrance(site: Site): KindedDraft<Service> {
+function entrance(site: Website): KindedDraft<Service> {
   return Service.draft({
     metadata: { name: site.metadata.name },
     spec: {
@@ -104,6 +106,7 @@ const websites = new Controller(Website)
     });
   });
 
+/** The operator. */
 export const operator = new Operator("website-operator")
   .leaderElection("default", "website-operator")
   .controller(websites);
