@@ -101,7 +101,8 @@ export class Credentials {
   #reading: Promise<Connection> | undefined;
   /** When to read again. */
   #freshUntil = -Infinity;
-  /** When the credentials end. */
+  /** When the credentials end by the wall clock, and by the monotonic one. */
+  #expires: number | undefined;
   #validUntil = Infinity;
   /** When to ask for new ones, in good time before they end. */
   #renewAt = Infinity;
@@ -168,15 +169,21 @@ export class Credentials {
       return before;
     }
     const now = this.#now();
-    const life = access.expires === undefined ? Infinity : access.expires - Date.now();
-    // what is over on arrival may be so because clocks differ: the server will tell
-    this.#validUntil = life > 0 ? now + life : Infinity;
-    this.#renewAt = now + (life > 0 ? life - Math.min(MARGIN, life / 10) : FRESH);
+    if (access.expires !== this.#expires || access.expires === undefined) this.#measure(access.expires, now);
     this.#freshUntil = Math.min(now + FRESH, this.#renewAt);
     this.#connection = toConnection(access, this.#options.namespace, before);
     if (anew && this.#connection === before) this.#holdOff();
     else this.#recover();
     return this.#connection;
+  }
+
+  /** Sets by the monotonic clock when credentials that are new now end by the wall clock, and when to renew them. */
+  #measure(expires: number | undefined, now: number): void {
+    const life = expires === undefined ? Infinity : expires - Date.now();
+    this.#expires = expires;
+    // what is over on arrival may be so because clocks differ: the server will tell
+    this.#validUntil = life > 0 ? now + life : Infinity;
+    this.#renewAt = now + (life > 0 ? life - Math.min(MARGIN, life / 10) : FRESH);
   }
 
   #holdOff(): void {
