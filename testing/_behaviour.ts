@@ -1,0 +1,22 @@
+/**
+ * Finds how a resource behaves: as its kind does, or as its definition says.
+ *
+ * @module
+ */
+import { type Behaviour, behaviourOf as builtin } from "./_kinds.ts";
+import type { Kube } from "./_objects.ts";
+import type { ResourceInfo } from "./_registry.ts";
+import type { Revision } from "./_store.ts";
+
+/** How a resource behaves. */
+export function behaviourOf(info: ResourceInfo): Behaviour {
+  return info.custom?.behaviour ?? builtin(info.storage);
+}
+
+/** A stored object in the version of the resource. */
+export function view(info: ResourceInfo, revision: Revision): Kube {
+  const { object } = revision;
+  const { fromStorage } = behaviourOf(info);
+  if (fromStorage) return fromStorage(object, info.apiVersion) as Kube;
+  return object;
+}

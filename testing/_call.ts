@@ -1,0 +1,83 @@
+/**
+ * Describes what handlers work on: one request, and the server that it came to.
+ *
+ * ```ts
+ * import type { Call } from "./_call.ts";
+ *
+ * function isDryRun({ query }: Call): boolean {
+ *   return query.get("dryRun") === "All";
+ * }
+ * ```
+ *
+ * @module
+ */
+import type { Registry, ResourceInfo } from "./_registry.ts";
+import type { ResourceRequest } from "./_router.ts";
+import type { Store } from "./_store.ts";
+import type { Fields } from "./_objects.ts";
+
+/** Who asks. */
+export interface User {
+  /** The name, such as `system:serviceaccount:default:operator`. */
+  readonly name: string;
+  /** The groups, `system:authenticated` among them. */
+  readonly groups: readonly string[];
+  /** The uid, if it is known. */
+  readonly uid?: string | undefined;
+  /** Anything else that is known. */
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+/** The parts of a server that handlers share. */
+export interface ServerState {
+  readonly store: Store;
+  readonly registry: Registry;
+  /** Wall time. */
+  now(): Date;
+  /** Between 0 and 1. */
+  random(): number;
+  /** A fresh uid. */
+  uid(): string;
+  /** Aborts when the server closes. */
+  readonly closed: AbortSignal;
+  /** True if a user may do that; always true while authorization is off. */
+  allows(user: User, attributes: AccessAttributes): boolean;
+  /** True if requests are authorized at all. */
+  readonly authorizes: boolean;
+}
+
+/** What a user wants to do, in the words of RBAC. */
+export interface AccessAttributes {
+  readonly verb: string;
+  readonly group?: string;
+  readonly resource?: string;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  /** A path that is no resource. */
+  readonly path?: string;
+}
+
+/** One request for a resource. */
+export interface Call {
+  readonly server: ServerState;
+  readonly asked: ResourceRequest;
+  readonly info: ResourceInfo;
+  readonly method: string;
+  readonly query: URLSearchParams;
+  readonly headers: Headers;
+  readonly user: User;
+  /** The body as it came. */
+  readonly body: string;
+  /** Texts of warning headers. */
+  readonly warnings: string[];
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+/** What a handler answers with. */
+export interface Answer {
+  readonly code: number;
+  readonly body: Fields | string;
+  readonly headers?: Record<string, string>;
+}

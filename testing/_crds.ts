@@ -1,0 +1,152 @@
+/**
+ * Serves custom resources: turns CustomResourceDefinitions into resources, and keeps their conditions.
+ *
+ * ```ts
+ * import { customGroups } from "./_crds.ts";
+ *
+ * console.assert(customGroups([]).length === 0);
+ * ```
+ *
+ * @module
+ */
+import type { Behaviour } from "./_kinds.ts";
+import type { Fields, Kube } from "./_objects.ts";
+import { validate } from "./_validate.ts";
+import type { GroupInfo, ResourceInfo, SubresourceInfo, VersionInfo } from "./_registry.ts";
+import type { Schema } from "./_schema.ts";
+
+/** A column that `kubectl get` shows. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly priority?: number;
+  readonly jsonPath: string;
+}
+
+/** Where a custom resource keeps what its scale shows. */
+export interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath?: string;
+}
+
+/** What a CustomResourceDefinition says of one version. */
+export interface CustomVersion {
+  /** The definition's name. */
+  readonly definition: string;
+  readonly schema: Schema;
+  readonly behaviour: Behaviour;
+  readonly columns: readonly PrinterColumn[] | undefined;
+  readonly scale: ScalePaths | undefined;
+  /** True while the definition is being deleted. */
+  readonly terminating: boolean;
+  /** The version that objects are stored in. */
+  readonly storageVersion: string;
+  /** The text of the warning, if the version is deprecated. */
+  readonly deprecation: string | undefined;
+}
+
+const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+const SUB_VERBS = ["get", "patch", "update"];
+
+/** Orders versions as Kubernetes prefers them: v2, v1, v1beta2, v1alpha1, then others by name. */
+export function compareKubeVersions(a: string, b: string): number {
+  const parse = (text: string) => /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(text);
+  const left = parse(a), right = parse(b);
+  if (!left || !right) return left ? -1 : right ? 1 : a < b ? -1 : a > b ? 1 : 0;
+  const rank = (match: RegExpExecArray) => match[2] === undefined ? 2 : match[2] === "beta" ? 1 : 0;
+  return rank(right) - rank(left) || Number(right[1]) - Number(left[1]) || Number(right[3] ?? 0) - Number(left[3] ?? 0);
+}
+
+function behaviour(version: Fields, schema: Schema, storageVersion: string, group: string): Behaviour {
+  const status = version.subresources?.status !== undefined;
+  const selectable: string[] = (version.selectableFields ?? []).map((each: Fields) => String(each.jsonPath).slice(1));
+  return {
+    status,
+    conditionalUpdate: true,
+    desired: ({ metadata: _metadata, status: given, ...rest }) => status ? rest : { ...rest, status: given },
+    validate: (object) => validate(object, schema),
+    statusKeepsMetadata: true,
+    ...(selectable.length > 0 ? { selectable } : {}),
+    toStorage: (object) => ({ ...object, apiVersion: `${group}/${storageVersion}` }),
+    fromStorage: (object, apiVersion) => object.apiVersion === apiVersion ? object : { ...object, apiVersion },
+  };
+}
+
+function subresources(version: Fields, names: Fields): Map<string, SubresourceInfo> {
+  const found = new Map<string, SubresourceInfo>();
+  const { status, scale } = version.subresources ?? {};
+  if (status) found.set("status", { name: "status", kind: names.kind, verbs: SUB_VERBS });
+  if (scale) {
+    found.set("scale", { name: "scale", kind: "Scale", group: "autoscaling", version: "v1", verbs: SUB_VERBS });
+  }
+  return found;
+}
+
+function resourceOf(definition: Kube, version: Fields): ResourceInfo {
+  const { spec, metadata } = definition;
+  const names: Fields = definition.status?.acceptedNames?.kind ? definition.status.acceptedNames : spec.names;
+  const storageVersion = spec.versions.find((each: Fields) => each.storage)?.name ?? version.name;
+  const schema: Schema = version.schema?.openAPIV3Schema ?? { "x-kubernetes-preserve-unknown-fields": true };
+  const apiVersion = `${spec.group}/${version.name}`;
+  const warning = version.deprecationWarning ?? `${apiVersion} ${names.kind} is deprecated`;
+  return {
+    group: spec.group,
+    version: version.name,
+    apiVersion,
+    kind: names.kind,
+    listKind: names.listKind || `${names.kind}List`,
+    plural: spec.names.plural,
+    singular: names.singular || String(names.kind).toLowerCase(),
+    namespaced: spec.scope === "Namespaced",
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    verbs: VERBS,
+    subresources: subresources(version, names),
+    storage: String(metadata.name),
+    encoding: `${apiVersion}@${metadata.uid}.${metadata.generation}`,
+    custom: {
+      definition: String(metadata.name),
+      schema,
+      behaviour: behaviour(version, schema, storageVersion, spec.group),
+      columns: version.additionalPrinterColumns,
+      scale: version.subresources?.scale,
+      terminating: metadata.deletionTimestamp !== undefined,
+      storageVersion,
+      deprecation: version.deprecated ? warning : undefined,
+    },
+  };
+}
+
+/** True if the definition's names are accepted and it is served. */
+export function isEstablished(definition: Kube): boolean {
+  return (definition.status?.conditions ?? []).some((each: Fields) =>
+    each.type === "Established" && each.status === "True"
+  );
+}
+
+/** The groups of the definitions that are established. */
+export function customGroups(definitions: Iterable<Kube>): GroupInfo[] {
+  const groups = new Map<string, Map<string, Map<string, ResourceInfo>>>();
+  for (const definition of definitions) {
+    if (!isEstablished(definition)) continue;
+    const { group } = definition.spec;
+    if (!groups.has(group)) groups.set(group, new Map());
+    const versions = groups.get(group)!;
+    for (const version of definition.spec.versions) {
+      if (!version.served) continue;
+      if (!versions.has(version.name)) versions.set(version.name, new Map());
+      const info = resourceOf(definition, version);
+      versions.get(version.name)!.set(info.plural, info);
+    }
+  }
+  const found: GroupInfo[] = [];
+  for (const [name, versions] of [...groups].sort(([a], [b]) => a < b ? -1 : 1)) {
+    const sorted = [...versions].sort(([a], [b]) => compareKubeVersions(a, b));
+    const infos: VersionInfo[] = sorted.map(([version, resources]) => ({ version, resources }));
+    if (infos.length > 0) found.push({ name, versions: infos });
+  }
+  return found;
+}

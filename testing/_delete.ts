@@ -1,0 +1,150 @@
+/**
+ * Deletes objects: preconditions, finalizers, grace, and what becomes of dependents.
+ *
+ * ```ts
+ * import { finalizersAfter } from "./_delete.ts";
+ *
+ * console.assert(finalizersAfter([], "Foreground", false).includes("foregroundDeletion"));
+ * ```
+ *
+ * @module
+ */
+import { admitDelete } from "./_admission.ts";
+import { behaviourOf, view } from "./_behaviour.ts";
+import type { Answer, Call } from "./_call.ts";
+import { bodyFormat, checkSize, parseYaml } from "./_codec.ts";
+import { equal, type Fields, isObject, type Kube, ordered, timestamp } from "./_objects.ts";
+import { type DeleteOptions, deleteOptions } from "./_options.ts";
+import { badRequest, conflict } from "./_status.ts";
+import type { Revision } from "./_store.ts";
+import { collectionOf, isGone, liveOf, mustExist } from "./_write.ts";
+
+const ORPHAN = "orphan", FOREGROUND = "foregroundDeletion";
+
+/** The finalizers after a deletion was asked for, with the policy given or the kind's own. */
+export function finalizersAfter(
+  finalizers: readonly string[],
+  policy: DeleteOptions["propagationPolicy"],
+  orphans: boolean,
+): string[] {
+  const has = (name: string) => finalizers.includes(name);
+  let wanted: string | undefined;
+  if (policy === "Orphan") wanted = ORPHAN;
+  else if (policy === "Foreground") wanted = FOREGROUND;
+  else if (policy === undefined) {
+    if (has(ORPHAN)) wanted = ORPHAN;
+    else if (has(FOREGROUND)) wanted = FOREGROUND;
+    else if (orphans) wanted = ORPHAN;
+  }
+  const kept = finalizers.filter((each) => (each !== ORPHAN && each !== FOREGROUND) || each === wanted);
+  return wanted === undefined || kept.includes(wanted) ? kept : [...kept, wanted];
+}
+
+function policyOf({ propagationPolicy, orphanDependents }: DeleteOptions): DeleteOptions["propagationPolicy"] {
+  if (orphanDependents === undefined) return propagationPolicy;
+  return orphanDependents ? "Orphan" : "Background";
+}
+
+function readOptions(call: Call): DeleteOptions {
+  const { body } = call;
+  checkSize(body);
+  if (body.trim() === "") return deleteOptions(call, undefined);
+  const format = bodyFormat(call.headers.get("content-type"));
+  let value: unknown;
+  try {
+    value = format === "json" ? JSON.parse(body) : parseYaml(body);
+  } catch (error) {
+    throw badRequest(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
+  }
+  return deleteOptions(call, isObject(value) ? value : undefined);
+}
+
+function checkPreconditions(call: Call, old: Kube, { preconditions }: DeleteOptions): void {
+  const { uid, resourceVersion } = preconditions ?? {};
+  const subject = { group: call.info.group, plural: call.info.kind };
+  const { metadata } = old;
+  if (uid !== undefined && uid !== metadata.uid) {
+    throw conflict(
+      subject,
+      metadata.name!,
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). ` +
+        "The object might have been deleted and then recreated",
+    );
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    throw conflict(
+      subject,
+      metadata.name!,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record ` +
+        `(${metadata.resourceVersion}). The object might have been modified`,
+    );
+  }
+}
+
+/** What a deletion did. */
+interface Deleted {
+  /** The object as it is, or was. */
+  readonly object: Kube;
+  /** True if it is gone. */
+  readonly gone: boolean;
+}
+
+/** Deletes one object. */
+export function deleteObject(call: Call, live: Revision, options: DeleteOptions): Deleted {
+  const { info, server } = call;
+  const behaviour = behaviourOf(info);
+  const collection = collectionOf(call);
+  const { object } = live;
+  const { metadata } = object;
+  const namespace = metadata.namespace ?? "", name = metadata.name!;
+  checkPreconditions(call, object, options);
+  const grace = behaviour.grace?.(object, options.gracePeriodSeconds) ?? 0;
+  const finalizers = finalizersAfter(metadata.finalizers ?? [], policyOf(options), behaviour.orphans ?? false);
+  const meta: Fields = { ...metadata };
+  if (finalizers.length > 0) meta.finalizers = finalizers;
+  else delete meta.finalizers;
+  if (meta.deletionTimestamp === undefined) {
+    meta.deletionTimestamp = timestamp(new Date(server.now().getTime() + grace * 1000));
+    if (info.storage !== "namespaces") meta.deletionGracePeriodSeconds = grace;
+    if (meta.generation) meta.generation++;
+  } else if (grace < (meta.deletionGracePeriodSeconds ?? 0)) {
+    meta.deletionGracePeriodSeconds = grace;
+    meta.deletionTimestamp = timestamp(new Date(server.now().getTime() + grace * 1000));
+  }
+  const marked = behaviour.prepareDelete?.({ ...object, metadata: meta }) as Kube ?? { ...object, metadata: meta };
+  if (isGone(info.storage, marked)) {
+    if (options.dryRun) return { object: marked, gone: true };
+    const removed = collection.remove(namespace, name)!;
+    const last = { ...marked, metadata: { ...meta, resourceVersion: removed.object.metadata.resourceVersion! } };
+    return { object: last, gone: true };
+  }
+  if (equal(marked, object) || options.dryRun) return { object: marked, gone: false };
+  const ready = ordered(marked, object.apiVersion, object.kind);
+  return { object: collection.put(namespace, name, ready).object, gone: false };
+}
+
+/** Answers a DELETE of one object. */
+export function remove(call: Call): Answer {
+  const { info } = call;
+  const options = readOptions(call);
+  const live = mustExist(call, liveOf(call));
+  admitDelete(call);
+  const { object, gone } = deleteObject(call, live, options);
+  const { uid, name } = object.metadata;
+  if (gone && !behaviourOf(info).returnsDeleted) {
+    const group = info.group === "" ? {} : { group: info.group };
+    const details = { name, ...group, kind: info.plural, uid };
+    return { code: 200, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details } };
+  }
+  return { code: 200, body: view(info, { object, version: 0 }) };
+}
+
+/** Deletes what a list found; answers with it as it was. */
+export function removeAll(call: Call, found: readonly Revision[]): void {
+  const options = readOptions(call);
+  const collection = collectionOf(call);
+  for (const { object: { metadata } } of found) {
+    const live = collection.get(metadata.namespace ?? "", metadata.name!);
+    if (live) deleteObject(call, live, options);
+  }
+}

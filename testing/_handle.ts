@@ -1,0 +1,88 @@
+/**
+ * Answers one request for a resource: finds who handles the verb, and refuses what is not served.
+ *
+ * ```ts
+ * import { handle } from "./_handle.ts";
+ *
+ * console.assert(typeof handle === "function");
+ * ```
+ *
+ * @module
+ */
+import { behaviourOf } from "./_behaviour.ts";
+import type { Answer, Call } from "./_call.ts";
+import { readBody } from "./_codec.ts";
+import { decode } from "./_decode.ts";
+import { remove, removeAll } from "./_delete.ts";
+import { checkWriteOptions } from "./_options.ts";
+import { patch } from "./_patch.ts";
+import { encodeList, find, get, list, representation } from "./_read.ts";
+import { scale } from "./_scale.ts";
+import { methodNotAllowed, noResource, notFound, qualified } from "./_status.ts";
+import { watch } from "./_watch.ts";
+import { create, liveOf, mustExist, update } from "./_write.ts";
+
+/** Answers a request for a resource that is served. */
+export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
+  const { asked, info } = call;
+  const { subresource, verb } = asked;
+  if (subresource !== "") {
+    const sub = info.subresources.get(subresource);
+    if (!sub || asked.rest.length > 0) throw info.custom ? notFound(info, asked.name) : noResource();
+    if (!sub.verbs.includes(verb)) throw refuseVerb(call);
+    if (subresource === "scale") return scale(call);
+    if (subresource !== "status") throw noResource();
+  } else if (!info.verbs.includes(verb)) throw refuseVerb(call);
+  switch (verb) {
+    case "get":
+      return get(call);
+    case "list":
+      return list(call);
+    case "watch":
+      return watch(call);
+    case "create":
+      return post(call);
+    case "update":
+      return put(call);
+    case "patch":
+      return patch(call);
+    case "delete":
+      return remove(call);
+    case "deletecollection": {
+      const found = find(call);
+      const body = encodeList(call, found, representation(call, true));
+      removeAll(call, found.items);
+      return { code: 200, body };
+    }
+  }
+  throw refuseVerb(call);
+}
+
+function refuseVerb({ asked, info }: Call): Error {
+  if (!info.custom || asked.subresource === "") return methodNotAllowed();
+  const kind = qualified(info.group, info.plural);
+  const details = { details: { kind: info.plural, group: info.group, name: asked.name } };
+  return methodNotAllowed(`${asked.verb} is not supported on resources of kind "${kind}"`, details);
+}
+
+function post(call: Call): Answer {
+  const { info, asked } = call;
+  if (asked.name !== "" || (info.namespaced && asked.namespace === "")) throw methodNotAllowed();
+  const value = readBody(call.body, call.headers.get("content-type"), info.kind);
+  checkWriteOptions(call.query, "CreateOptions");
+  return { code: 201, body: create(call, decode(call, value)) };
+}
+
+function put(call: Call): Answer {
+  const { info, asked } = call;
+  const subresource = asked.subresource as "" | "status";
+  const value = readBody(call.body, call.headers.get("content-type"), info.kind);
+  checkWriteOptions(call.query, "UpdateOptions");
+  const object = decode(call, value);
+  const live = liveOf(call);
+  if (!live && subresource === "" && behaviourOf(info).createOnUpdate) {
+    object.metadata.name ??= asked.name;
+    return { code: 201, body: create(call, object) };
+  }
+  return { code: 200, body: update(call, mustExist(call, live), object, { subresource, replaces: true }) };
+}

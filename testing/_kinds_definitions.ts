@@ -1,0 +1,39 @@
+/**
+ * Says how CustomResourceDefinitions behave.
+ *
+ * ```ts
+ * import { DEFINITION } from "./_kinds_definitions.ts";
+ *
+ * console.assert(DEFINITION.status);
+ * ```
+ *
+ * @module
+ */
+import { CLEANUP } from "./_definitions.ts";
+import type { Behaviour } from "./_kinds.ts";
+import type { Fields } from "./_objects.ts";
+
+/** The behaviour. */
+export const DEFINITION: Behaviour = {
+  status: true,
+  returnsDeleted: true,
+  desired: (object) => object.spec,
+  conditionalUpdate: true,
+  defaults: ({ spec }) => {
+    if (!spec) return;
+    const names: Fields = spec.names ??= {};
+    names.singular ||= String(names.kind ?? "").toLowerCase();
+    names.listKind ||= `${names.kind}List`;
+    spec.conversion ??= { strategy: "None" };
+    spec.conversion.strategy ||= "None";
+  },
+  prepareCreate: (object) => {
+    const storage = (object.spec?.versions ?? []).find((each: Fields) => each.storage)?.name;
+    object.status = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: storage ? [storage] : [] };
+  },
+  prepareDelete: (object) => {
+    const { metadata } = object;
+    if (metadata.finalizers?.includes(CLEANUP)) return object;
+    return { ...object, metadata: { ...metadata, finalizers: [...metadata.finalizers ?? [], CLEANUP] } };
+  },
+};

@@ -1,0 +1,219 @@
+/**
+ * Checks metadata: names, labels, annotations, finalizers, owners, and what an update may not change.
+ *
+ * ```ts
+ * import { validateName } from "./_metadata.ts";
+ *
+ * console.assert(validateName("Bad", "subdomain").length === 1);
+ * ```
+ *
+ * @module
+ */
+import type { DraftMeta } from "../resource.ts";
+import { equal } from "./_objects.ts";
+import { type Cause, cause } from "./_status.ts";
+
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const LABEL_1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const QUALIFIED = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+
+const LABEL_RULE = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must " +
+  "start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const LABEL_1035_RULE = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an " +
+  "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for " +
+  "validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+const SUBDOMAIN_RULE = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or " +
+  "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const QUALIFIED_RULE = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an " +
+  "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " +
+  "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const VALUE_RULE = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', " +
+  "and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used " +
+  "for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+/** The rules for names. */
+export type NameRule = "subdomain" | "label" | "label1035" | "path";
+
+/** What is wrong with a name, in words. */
+export function validateName(name: string, rule: NameRule): string[] {
+  switch (rule) {
+    case "subdomain":
+      return [
+        ...(name.length > 253 ? ["must be no more than 253 bytes"] : []),
+        ...(SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_RULE]),
+      ];
+    case "label":
+      return [
+        ...(name.length > 63 ? ["must be no more than 63 bytes"] : []),
+        ...(LABEL.test(name) ? [] : [LABEL_RULE]),
+      ];
+    case "label1035":
+      return [
+        ...(name.length > 63 ? ["must be no more than 63 bytes"] : []),
+        ...(LABEL_1035.test(name) ? [] : [LABEL_1035_RULE]),
+      ];
+    case "path":
+      if (name === "." || name === "..") return [`may not be '${name}'`];
+      return ["/", "%"].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
+  }
+}
+
+/** What is wrong with a qualified name such as a label's key, in words. */
+export function validateQualified(name: string): string[] {
+  const parts = name.split("/");
+  const wrong: string[] = [];
+  if (parts.length > 2) {
+    return [
+      `a qualified name ${QUALIFIED_RULE.replace(/^must/, "must")} with an optional DNS subdomain prefix and '/' ` +
+      "(e.g. 'example.com/MyName')",
+    ];
+  }
+  const last = parts.pop()!;
+  const [prefix] = parts;
+  if (prefix !== undefined) {
+    if (prefix === "") wrong.push("prefix part must be non-empty");
+    else wrong.push(...validateName(prefix, "subdomain").map((each) => `prefix part ${each}`));
+  }
+  if (last === "") wrong.push("name part must be non-empty");
+  else if (last.length > 63) wrong.push("name part must be no more than 63 bytes");
+  if (!QUALIFIED.test(last)) wrong.push(`name part ${QUALIFIED_RULE}`);
+  return wrong;
+}
+
+/** What is wrong with a label's value, in words. */
+export function validateLabelValue(value: string): string[] {
+  return [
+    ...(value.length > 63 ? ["must be no more than 63 bytes"] : []),
+    ...(value === "" || QUALIFIED.test(value) ? [] : [VALUE_RULE]),
+  ];
+}
+
+/** What is wrong with labels. */
+export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: string): Cause[] {
+  const causes: Cause[] = [];
+  for (const [key, value] of Object.entries(labels ?? {})) {
+    causes.push(...validateQualified(key).map((why) => cause.invalid(path, key, why)));
+    causes.push(...validateLabelValue(value).map((why) => cause.invalid(path, value, why)));
+  }
+  return causes;
+}
+
+const MAX_ANNOTATIONS = 262_144;
+const RESERVED_OWNERS = new Set(["v1/Event"]);
+const GC_FINALIZERS = new Set(["orphan", "foregroundDeletion"]);
+const STANDARD_FINALIZERS = new Set(["orphan", "foregroundDeletion", "kubernetes"]);
+
+function validateAnnotations(annotations: Readonly<Record<string, string>> | undefined): Cause[] {
+  const path = "metadata.annotations";
+  const causes: Cause[] = [];
+  let size = 0;
+  for (const [key, value] of Object.entries(annotations ?? {})) {
+    causes.push(...validateQualified(key.toLowerCase()).map((why) => cause.invalid(path, key, why)));
+    size += key.length + value.length;
+  }
+  if (size > MAX_ANNOTATIONS) causes.push(cause.tooLong(path, MAX_ANNOTATIONS));
+  return causes;
+}
+
+function validateOwners(meta: DraftMeta): Cause[] {
+  const causes: Cause[] = [];
+  const path = "metadata.ownerReferences";
+  const owners = meta.ownerReferences ?? [];
+  let controller: string | undefined;
+  for (const owner of owners) {
+    const { apiVersion, kind, name, uid } = owner;
+    const at = path;
+    if (!apiVersion) causes.push(cause.invalid(`${at}.apiVersion`, "", "version must not be empty"));
+    else if (apiVersion.split("/").length > 2) {
+      causes.push(
+        cause.invalid(`${at}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`),
+      );
+    }
+    if (!kind) causes.push(cause.invalid(`${at}.kind`, "", "must not be empty"));
+    if (!name) causes.push(cause.invalid(`${at}.name`, "", "must not be empty"));
+    if (!uid) causes.push(cause.invalid(`${at}.uid`, "", "must not be empty"));
+    if (RESERVED_OWNERS.has(`${apiVersion}/${kind}`)) {
+      causes.push(cause.invalid(at, goOwner(owner), `${apiVersion}, Kind=${kind} is disallowed from being an owner`));
+    }
+    if (owner.controller === true) {
+      if (controller !== undefined) {
+        causes.push(
+          cause.invalid(
+            path,
+            "<owners>",
+            `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`,
+          ),
+        );
+      } else controller = name;
+    }
+  }
+  return causes;
+}
+
+function goOwner(owner: object): string {
+  return JSON.stringify(owner);
+}
+
+function validateFinalizers(finalizers: readonly string[] | undefined): Cause[] {
+  const path = "metadata.finalizers";
+  const causes: Cause[] = [];
+  for (const finalizer of finalizers ?? []) {
+    causes.push(...validateQualified(finalizer).map((why) => cause.invalid(path, finalizer, why)));
+    if (!finalizer.includes("/") && !STANDARD_FINALIZERS.has(finalizer)) {
+      causes.push(
+        cause.invalid(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified"),
+      );
+    }
+  }
+  if ((finalizers ?? []).filter((each) => GC_FINALIZERS.has(each)).length > 1) {
+    causes.push(
+      cause.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"),
+    );
+  }
+  return causes;
+}
+
+/** What is wrong with the metadata of an object. */
+export function validateMetadata(meta: DraftMeta, namespaced: boolean, rule: NameRule): Cause[] {
+  const causes: Cause[] = [];
+  if (meta.generateName) {
+    const prefix = meta.generateName.replace(/-$/, "a");
+    causes.push(
+      ...validateName(prefix, rule).map((why) => cause.invalid("metadata.generateName", meta.generateName, why)),
+    );
+  }
+  if (!meta.name) causes.push(cause.required("metadata.name", "name or generateName is required"));
+  else causes.push(...validateName(meta.name, rule).map((why) => cause.invalid("metadata.name", meta.name, why)));
+  if (namespaced && !meta.namespace) causes.push(cause.required("metadata.namespace"));
+  causes.push(...validateLabels(meta.labels, "metadata.labels"));
+  causes.push(...validateAnnotations(meta.annotations));
+  causes.push(...validateOwners(meta));
+  causes.push(...validateFinalizers(meta.finalizers));
+  return causes;
+}
+
+/** What is wrong with a change of metadata. */
+export function validateMetadataUpdate(meta: DraftMeta, old: DraftMeta): Cause[] {
+  const causes: Cause[] = [];
+  const fixed = (name: keyof DraftMeta): void => {
+    if (!equal(meta[name], old[name])) {
+      causes.push(cause.invalid(`metadata.${name}`, meta[name], "field is immutable"));
+    }
+  };
+  if (old.deletionTimestamp !== undefined) {
+    const added = (meta.finalizers ?? []).filter((each) => !old.finalizers?.includes(each));
+    if (added.length > 0) {
+      const found = `[]string{${added.map((each) => JSON.stringify(each)).join(", ")}}`;
+      const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${found}`;
+      causes.push(cause.forbidden("metadata.finalizers", why));
+    }
+  }
+  for (const name of ["name", "namespace", "uid", "creationTimestamp"] as const) fixed(name);
+  if (old.deletionTimestamp !== undefined) {
+    for (const name of ["deletionTimestamp", "deletionGracePeriodSeconds"] as const) fixed(name);
+  }
+  return causes;
+}

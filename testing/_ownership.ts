@@ -1,0 +1,46 @@
+/**
+ * Keeps `managedFields`: who set which field.
+ *
+ * ```ts
+ * import { resetBy } from "./_ownership.ts";
+ *
+ * console.assert(typeof resetBy === "function");
+ * ```
+ *
+ * @module
+ */
+import { behaviourOf } from "./_behaviour.ts";
+import { builtinSchema } from "./_builtin.ts";
+import type { Call } from "./_call.ts";
+import { trackUpdate } from "./_managed_fields.ts";
+import { type Kube, timestamp } from "./_objects.ts";
+import { managerOf } from "./_options.ts";
+import type { ResourceInfo } from "./_registry.ts";
+import type { Schema } from "./_schema.ts";
+
+/** The schema that a resource's fields are known by. */
+export function schemaOf(info: ResourceInfo): Schema | undefined {
+  return info.custom?.schema ?? builtinSchema(info.group, info.version, info.kind);
+}
+
+/** The fields that a write through a subresource cannot change. */
+export function resetBy(info: ResourceInfo, subresource: string): string[] {
+  const behaviour = behaviourOf(info);
+  if (subresource !== "status") return behaviour.status ? ["status"] : [];
+  return behaviour.statusKeepsMetadata ? ["spec", "metadata"] : ["spec"];
+}
+
+/** Notes what an ordinary write changes. */
+export function track(call: Call, live: Kube | undefined, updated: Kube, subresource = ""): Kube {
+  const { info, server } = call;
+  return trackUpdate({
+    live,
+    updated,
+    manager: managerOf(call.query, call.headers.get("user-agent")),
+    schema: schemaOf(info),
+    apiVersion: info.apiVersion,
+    subresource,
+    time: timestamp(server.now()),
+    reset: resetBy(info, subresource),
+  }) as Kube;
+}

@@ -1,0 +1,203 @@
+/**
+ * Patches objects: JSON, merge, strategic merge and apply.
+ *
+ * ```ts
+ * import { patchType } from "./_patch.ts";
+ *
+ * console.assert(patchType("application/merge-patch+json") === "merge");
+ * ```
+ *
+ * @module
+ */
+import { behaviourOf, view } from "./_behaviour.ts";
+import type { Answer, Call } from "./_call.ts";
+import { checkSize, mediaType, parseYaml } from "./_codec.ts";
+import { decode } from "./_decode.ts";
+import { type Conflict, conflictCauses, conflictMessage } from "./_conflicts.ts";
+import { jsonPatch, mergePatch, PatchError } from "./_json_patch.ts";
+import { applyPatch } from "./_managed_fields.ts";
+import { clone, type Fields, isObject, type Kube, timestamp } from "./_objects.ts";
+import { checkWriteOptions } from "./_options.ts";
+import { resetBy, schemaOf } from "./_ownership.ts";
+import { strategicMerge } from "./_strategic.ts";
+import { badRequest, conflict, invalid, StatusError } from "./_status.ts";
+import { create, liveOf, mustExist, update, writerOf } from "./_write.ts";
+
+/** The ways to patch. */
+export type PatchType = "json" | "merge" | "strategic" | "apply";
+
+const TYPES: Readonly<Record<string, PatchType>> = {
+  "application/json-patch+json": "json",
+  "application/merge-patch+json": "merge",
+  "application/strategic-merge-patch+json": "strategic",
+  "application/apply-patch+yaml": "apply",
+};
+
+/** The type of a patch by its media type, if it is one. */
+export function patchType(contentType: string | null): PatchType | undefined {
+  return TYPES[mediaType(contentType ?? "").type];
+}
+
+function typeOf(call: Call): PatchType {
+  const found = patchType(call.headers.get("content-type"));
+  if (found === undefined || (found === "strategic" && call.info.custom)) {
+    const served = Object.keys(TYPES).filter((each) => !call.info.custom || TYPES[each] !== "strategic");
+    throw new StatusError({
+      code: 415,
+      reason: "UnsupportedMediaType",
+      message: found === undefined
+        ? "415: Unsupported Media Type"
+        : `the body of the request was in an unknown format - accepted media types include: ${served.join(", ")}`,
+      ...(found === undefined ? { details: {} } : {}),
+    });
+  }
+  return found;
+}
+
+/** Answers a PATCH of an object or of its status. */
+export function patch(call: Call): Answer {
+  const { query, body } = call;
+  const type = typeOf(call);
+  checkSize(body);
+  checkWriteOptions(query, "PatchOptions", type === "apply");
+  const subresource = call.asked.subresource as "" | "status";
+  const live = liveOf(call);
+  if (type === "apply") return apply(call, subresource);
+  const old = view(call.info, mustExist(call, live));
+  const patched = patchedObject(call, type, old);
+  const refuse = (why: string): StatusError => unprocessable(call, why);
+  const object = decode(call, patched, { refuse });
+  return { code: 200, body: update(call, live!, object, { subresource }) };
+}
+
+/** The error for a patch whose result is no object of the kind. */
+function unprocessable(call: Call, why: string): StatusError {
+  const causes = [{
+    field: "patch",
+    message: `Invalid value: ${JSON.stringify(call.body)}: ${why}`,
+    reason: "FieldValueInvalid",
+  }];
+  const { status } = invalid({ group: "", kind: "" }, "", causes);
+  return new StatusError({ ...status, details: { causes } });
+}
+
+function readJson(call: Call, what: string): unknown {
+  try {
+    return JSON.parse(call.body);
+  } catch (error) {
+    throw badRequest(what === "json" ? "invalid JSON patch" : `error decoding patch: ${(error as Error).message}`);
+  }
+}
+
+function patchedObject(call: Call, type: Exclude<PatchType, "apply">, old: Kube): Fields {
+  const patch = readJson(call, type);
+  if (type !== "json" && !isObject(patch)) {
+    throw badRequest(
+      "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}",
+    );
+  }
+  let patched: unknown;
+  try {
+    if (type === "json") patched = jsonPatch(old, patch);
+    else if (type === "merge") patched = mergePatch(old, patch);
+    else patched = strategicMerge(old, patch as Fields, schemaOf(call.info) ?? {});
+  } catch (error) {
+    throw asStatus(error);
+  }
+  if (!isObject(patched)) throw unprocessable(call, "the patched document must be an object");
+  const copy = clone(patched);
+  if (copy.apiVersion !== old.apiVersion || copy.kind !== old.kind) {
+    if (copy.kind === undefined || copy.apiVersion === undefined) {
+      copy.kind ??= old.kind;
+      copy.apiVersion ??= old.apiVersion;
+    }
+    if (copy.apiVersion !== old.apiVersion || copy.kind !== old.kind) {
+      throw unprocessable(call, `no kind "${copy.kind}" is registered for version "${copy.apiVersion}"`);
+    }
+  }
+  return copy;
+}
+
+/** What the pure parts threw, as the server says it. */
+export function asStatus(error: unknown): unknown {
+  if (!(error instanceof PatchError)) return error;
+  const { code, reason, message } = error;
+  return new StatusError({
+    code,
+    message,
+    ...(reason === "" ? {} : { reason }),
+    ...(reason === "Invalid" ? { details: {} } : {}),
+  });
+}
+
+function readApplied(call: Call): Fields {
+  let value: unknown;
+  try {
+    value = call.body.trimStart().startsWith("{") ? JSON.parse(call.body) : parseYaml(call.body);
+  } catch (error) {
+    throw badRequest(`error encoding patch: ${(error as Error).message}`);
+  }
+  if (!isObject(value)) {
+    throw badRequest("error decoding YAML: json: cannot unmarshal array into Go value of type map[string]interface {}");
+  }
+  return value;
+}
+
+function apply(call: Call, subresource: "" | "status"): Answer {
+  const { info, query, server } = call;
+  const applied = readApplied(call);
+  if (applied.apiVersion !== info.apiVersion || applied.kind !== info.kind) {
+    throw badRequest(`invalid object type: ${applied.apiVersion ?? ""}, Kind=${applied.kind ?? ""}`);
+  }
+  if (!applied.metadata?.name) {
+    throw badRequest(
+      `the name of the object (${call.asked.name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (applied.metadata.managedFields !== undefined) throw badRequest("metadata.managedFields must be nil");
+  const live = liveOf(call);
+  const old = live && view(info, live);
+  if (!live && subresource !== "") mustExist(call, live);
+  const { uid, resourceVersion } = applied.metadata;
+  if (!live && uid) {
+    throw conflict(
+      info,
+      call.asked.name,
+      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+    );
+  }
+  const mine = clone(applied);
+  delete mine.metadata.resourceVersion;
+  delete mine.metadata.uid;
+  let result;
+  try {
+    result = applyPatch({
+      ...(old ? { live: old } : {}),
+      applied: mine,
+      manager: writerOf(call),
+      force: query.get("force") === "true",
+      schema: schemaOf(info),
+      apiVersion: info.apiVersion,
+      subresource,
+      time: timestamp(server.now()),
+      reset: resetBy(info, subresource),
+    });
+  } catch (error) {
+    throw asStatus(error);
+  }
+  if ("conflicts" in result) throw applyConflict(result.conflicts);
+  const merged = clone(result.object) as Fields;
+  if (uid) merged.metadata.uid = uid;
+  if (resourceVersion && live) merged.metadata.resourceVersion = resourceVersion;
+  const object = decode(call, merged);
+  if (!live) {
+    if (behaviourOf(info).status) delete object.status;
+    return { code: 201, body: create(call, object, { tracked: true }) };
+  }
+  return { code: 200, body: update(call, live, object, { subresource, tracked: true }) };
+}
+
+function applyConflict(conflicts: readonly Conflict[]): StatusError {
+  const details = { causes: conflictCauses(conflicts) };
+  return new StatusError({ code: 409, reason: "Conflict", message: conflictMessage(conflicts), details });
+}

@@ -1,0 +1,269 @@
+/**
+ * Answers reads: one object, or lists with selectors, pages and versions.
+ *
+ * ```ts
+ * import { readToken, writeToken } from "./_read.ts";
+ *
+ * console.assert(readToken(writeToken({ version: 7, start: "a" })).start === "a");
+ * ```
+ *
+ * @module
+ */
+import { behaviourOf, view } from "./_behaviour.ts";
+import type { Answer, Call } from "./_call.ts";
+import { accepted } from "./_codec.ts";
+import { encodeItem, encodeObject, type Representation } from "./_encode.ts";
+import type { Kube } from "./_objects.ts";
+import { matchesFields, matchesLabels, parseFields, parseLabels } from "./_selectors.ts";
+import {
+  badRequest,
+  type Cause,
+  cause,
+  expired,
+  internal,
+  invalid,
+  notAcceptable,
+  versionTooLarge,
+} from "./_status.ts";
+import type { Revision } from "./_store.ts";
+import { tableOf } from "./_table.ts";
+import { collectionOf, liveOf, mustExist, namespaceOf } from "./_write.ts";
+
+/** Where a page ended. */
+export interface ContinueToken {
+  /** The version that all pages are of; -1 for the newest. */
+  readonly version: number;
+  /** The path of the last object of the page. */
+  readonly start: string;
+}
+
+/** Writes a continue token. */
+export function writeToken({ version, start }: ContinueToken): string {
+  const text = JSON.stringify({ v: "meta.k8s.io/v1", rv: version, start: `${start}\u0000` });
+  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/**
+ * Reads a continue token.
+ *
+ * @throws {StatusError} If it is not one
+ */
+export function readToken(token: string): ContinueToken {
+  try {
+    const { v, rv, start } = JSON.parse(atob(token.replaceAll("-", "+").replaceAll("_", "/")));
+    if (v !== "meta.k8s.io/v1" || typeof rv !== "number" || typeof start !== "string") throw new Error("fields");
+    return { version: rv, start: start.slice(0, -1) };
+  } catch {
+    throw badRequest(
+      "invalid continue token: continue key is not valid: invalid character '\\u009e' looking for beginning of value",
+    );
+  }
+}
+
+const MATCHES = ["Exact", "NotOlderThan"];
+
+function integer(text: string | null): number {
+  if (text === null || text === "") return 0;
+  if (!/^[-+]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
+}
+
+/** Reads the seconds that a watch or list may take. */
+export function timeoutSeconds(query: URLSearchParams): number {
+  return integer(query.get("timeoutSeconds"));
+}
+
+/** Refuses a resource version that is no number, in the way of a list or of a get and watch. */
+export function parseVersion(text: string, list: boolean): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  const why = `Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${
+    JSON.stringify(text)
+  }: invalid syntax`;
+  if (list) throw badRequest(`resourceVersion: ${why}`);
+  throw internal(`resourceVersion: ${why}`);
+}
+
+/** Checks how a list asks for a version. */
+export function checkListOptions(query: URLSearchParams, watches: boolean): void {
+  const causes: Cause[] = [];
+  const match = query.get("resourceVersionMatch") ?? "", version = query.get("resourceVersion") ?? "";
+  const initial = query.get("sendInitialEvents");
+  const field = "resourceVersionMatch";
+  if (watches) {
+    if (initial !== null) {
+      if (match === "") {
+        causes.push(
+          cause.forbidden(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
+        );
+      } else if (match !== "NotOlderThan") {
+        causes.push(cause.unsupported(field, match, ["NotOlderThan"]));
+      }
+    } else if (match !== "") {
+      causes.push(
+        cause.forbidden(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"),
+      );
+    }
+  } else {
+    if (initial !== null) {
+      causes.push(cause.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+    }
+    if (match !== "") {
+      if (version === "") {
+        causes.push(cause.forbidden(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+      }
+      if (query.get("continue")) {
+        causes.push(cause.forbidden(field, "resourceVersionMatch is forbidden when continue is provided"));
+      }
+      if (!MATCHES.includes(match)) causes.push(cause.unsupported(field, match, ["Exact", "NotOlderThan", ""]));
+      if (match === "Exact" && version === "0") {
+        causes.push(cause.forbidden(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+      }
+    }
+  }
+  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", causes);
+}
+
+/** What a call selects. */
+export interface Selection {
+  /** True for a selected object, in the version of the call. */
+  readonly selects: (object: Kube) => boolean;
+  /** True if everything is selected. */
+  readonly all: boolean;
+}
+
+const EVERYWHERE = ["metadata.name", "metadata.namespace"];
+
+/** Reads the selectors of a call. */
+export function selectionOf(call: Call): Selection {
+  const { query, info, asked } = call;
+  const labels = parseLabels(query.get("labelSelector") ?? "");
+  const fields = parseFields(query.get("fieldSelector") ?? "");
+  const { selectable = [], selectDefaults = {} } = behaviourOf(info);
+  for (const { path } of fields) {
+    if (EVERYWHERE.includes(path) || selectable.includes(path)) continue;
+    throw badRequest(
+      info.custom || selectable.length > 0
+        ? `field label not supported: ${path}`
+        : `${JSON.stringify(path)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+    );
+  }
+  const { name } = asked;
+  const all = labels.length === 0 && fields.length === 0 && name === "";
+  const selects = (object: Kube): boolean =>
+    (name === "" || object.metadata.name === name) && matchesLabels(labels, object.metadata.labels) &&
+    matchesFields(fields, object, selectDefaults);
+  return { all, selects: all ? () => true : selects };
+}
+
+/** How the objects of an answer are shown. */
+export function representation(call: Call, list: boolean): Representation | "table" {
+  const { as } = accepted(call.headers.get("accept"), list);
+  const kind = `*core.${call.info.kind}${list ? "List" : ""}`;
+  switch (as) {
+    case "Table":
+      return "table";
+    case "PartialObjectMetadata":
+      if (list) {
+        throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${kind})`);
+      }
+      return "partial";
+    case "PartialObjectMetadataList":
+      if (!list) {
+        throw notAcceptable(
+          `you requested PartialObjectMetadataList, but the requested object is not a list (${kind})`,
+        );
+      }
+      return "partial";
+  }
+  return "object";
+}
+
+/** Answers a GET of one object. */
+export function get(call: Call): Answer {
+  const version = call.query.get("resourceVersion") ?? "";
+  if (version !== "" && parseVersion(version, false) > call.server.store.version) {
+    throw versionTooLarge(version, call.server.store.version);
+  }
+  const as = representation(call, false);
+  const live = mustExist(call, liveOf(call));
+  if (as === "table") return { code: 200, body: tableOf(call, [live], {}, call.server.now()) };
+  return { code: 200, body: encodeObject(call.info, live, as) };
+}
+
+/** What a list found. */
+export interface Found {
+  readonly items: Revision[];
+  readonly metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
+}
+
+/** Finds what a list asks for. */
+export function find(call: Call): Found {
+  const { query, info, server } = call;
+  checkListOptions(query, false);
+  const limit = Math.max(0, integer(query.get("limit")));
+  timeoutSeconds(query);
+  const { selects, all } = selectionOf(call);
+  const collection = collectionOf(call);
+  const newest = server.store.version;
+  const asked = query.get("resourceVersion") ?? "", match = query.get("resourceVersionMatch") ?? "";
+  const token = query.get("continue") ?? "";
+  if (token !== "" && asked !== "" && asked !== "0") {
+    throw badRequest("specifying resource version is not allowed when using continue");
+  }
+  const wanted = asked === "" ? 0 : parseVersion(asked, true);
+  if (wanted > newest) throw versionTooLarge(asked, newest);
+  let version = newest, start = "";
+  if (token !== "") {
+    const read = readToken(token);
+    start = read.start;
+    if (read.version > 0) version = read.version;
+    if (version < collection.compacted) {
+      throw expired(
+        "The provided continue parameter is too old to display a consistent list result. You can start a new list " +
+          "without the continue parameter, or use the continue token in this response to retrieve the remainder of " +
+          "the results. Continuing with the provided token results in an inconsistent list - objects that were " +
+          "created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
+        { continue: writeToken({ version: -1, start }) },
+      );
+    }
+  } else if (wanted > 0 && (match === "Exact" || (match === "" && limit > 0))) {
+    version = wanted;
+    if (version < collection.compacted) throw expired("The resourceVersion for the provided list is too old.");
+  }
+  const namespace = info.namespaced && namespaceOf(call) !== "" ? namespaceOf(call) : undefined;
+  let items = collection.list({ namespace, at: version });
+  if (start !== "") items = items.filter((each) => pathOf(each) > start);
+  if (!all) items = items.filter((each) => selects(view(info, each)));
+  const metadata: Found["metadata"] = { resourceVersion: String(version) };
+  const unlimited = asked === "0" && token === "";
+  if (limit > 0 && items.length > limit && !unlimited) {
+    const rest = items.length - limit;
+    items = items.slice(0, limit);
+    metadata.continue = writeToken({ version, start: pathOf(items.at(-1)!) });
+    if (all) metadata.remainingItemCount = rest;
+  }
+  return { items, metadata };
+}
+
+function pathOf({ object: { metadata } }: Revision): string {
+  return metadata.namespace ? `${metadata.namespace}/${metadata.name}` : String(metadata.name);
+}
+
+/** Answers a GET of a collection. */
+export function list(call: Call): Answer {
+  const as = representation(call, true);
+  return { code: 200, body: encodeList(call, find(call), as) };
+}
+
+/** Writes a list as JSON, from the items' own JSON. */
+export function encodeList(call: Call, { items, metadata }: Found, as: Representation | "table"): string {
+  const { info } = call;
+  if (as === "table") return JSON.stringify(tableOf(call, items, metadata, call.server.now()));
+  const kind = as === "partial" ? "PartialObjectMetadataList" : info.listKind;
+  const apiVersion = as === "partial" ? "meta.k8s.io/v1" : info.apiVersion;
+  const meta = info.custom && as !== "partial" ? { continue: "", ...metadata } : metadata;
+  const head = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${
+    JSON.stringify(meta)
+  },"items":[`;
+  return head + items.map((each) => encodeItem(info, each, as)).join(",") + "]}";
+}

@@ -1,0 +1,189 @@
+/**
+ * Knows which resources are served: the built-in ones, and those of CustomResourceDefinitions as they come and go.
+ *
+ * ```ts
+ * import { Registry } from "./_registry.ts";
+ *
+ * console.assert(new Registry().find("apps", "v1", "deployments")?.kind === "Deployment");
+ * ```
+ *
+ * @module
+ */
+import { BUILTIN_GROUPS } from "./_builtin_resources.ts";
+import type { CustomVersion } from "./_crds.ts";
+
+/** A subresource as discovery shows it. */
+export interface SubresourceInfo {
+  /** The name, such as `status`. */
+  readonly name: string;
+  /** The kind that is read and written there. */
+  readonly kind: string;
+  /** The kind's group, if it is not that of the resource. */
+  readonly group?: string | undefined;
+  /** The kind's version, if it is not that of the resource. */
+  readonly version?: string | undefined;
+  /** What can be done there. */
+  readonly verbs: readonly string[];
+}
+
+/** A resource in one version. */
+export interface ResourceInfo {
+  readonly group: string;
+  readonly version: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly string[];
+  readonly subresources: ReadonlyMap<string, SubresourceInfo>;
+  /** The collection that holds the objects, whatever version they are written in. */
+  readonly storage: string;
+  /** Distinguishes encodings of one stored object: another version, another definition. */
+  readonly encoding: string;
+  /** What discovery shows as hash of the storage version. */
+  readonly hash?: string | undefined;
+  /** Set for custom resources. */
+  readonly custom?: CustomVersion | undefined;
+}
+
+/** A resource in {@linkcode GroupData}. */
+export interface ResourceData {
+  readonly name: string;
+  readonly singularName?: string;
+  readonly kind: string;
+  readonly namespaced?: boolean;
+  readonly verbs?: readonly string[];
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly group?: string;
+  readonly version?: string;
+  readonly hash?: string;
+}
+
+/** A group of built-in resources. */
+export interface GroupData {
+  readonly name: string;
+  readonly versions: readonly { readonly version: string; readonly resources: readonly ResourceData[] }[];
+}
+
+/** A group that is served, with its versions, the preferred one first. */
+export interface GroupInfo {
+  readonly name: string;
+  readonly versions: readonly VersionInfo[];
+}
+
+/** A version of a group, with its resources by plural. */
+export interface VersionInfo {
+  readonly version: string;
+  readonly resources: ReadonlyMap<string, ResourceInfo>;
+}
+
+const ALL_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+/** Two groups, one storage: the group whose collection holds the objects. */
+const SHARED: Readonly<Record<string, string>> = { "events.events.k8s.io": "events" };
+
+function builtin(group: string, version: string, data: readonly ResourceData[]): VersionInfo {
+  const resources = new Map<string, ResourceInfo>();
+  const subresources = new Map<string, Map<string, SubresourceInfo>>();
+  for (const each of data) {
+    const [plural, name] = each.name.split("/") as [string, string?];
+    if (name === undefined) continue;
+    if (!subresources.has(plural)) subresources.set(plural, new Map());
+    const { kind, verbs = ALL_VERBS } = each;
+    subresources.get(plural)!.set(name, { name, kind, group: each.group, version: each.version, verbs });
+  }
+  for (const each of data) {
+    if (each.name.includes("/")) continue;
+    const id = group === "" ? each.name : `${each.name}.${group}`;
+    const apiVersion = group === "" ? version : `${group}/${version}`;
+    resources.set(each.name, {
+      group,
+      version,
+      apiVersion,
+      kind: each.kind,
+      listKind: `${each.kind}List`,
+      plural: each.name,
+      singular: each.singularName ?? "",
+      namespaced: each.namespaced ?? false,
+      shortNames: each.shortNames ?? [],
+      categories: each.categories ?? [],
+      verbs: each.verbs ?? ALL_VERBS,
+      subresources: subresources.get(each.name) ?? new Map(),
+      storage: SHARED[id] ?? id,
+      encoding: apiVersion,
+      hash: each.hash,
+    });
+  }
+  return { version, resources };
+}
+
+const BUILTIN: ReadonlyMap<string, GroupInfo> = new Map(
+  BUILTIN_GROUPS.map(({ name, versions }) => [
+    name,
+    { name, versions: versions.map(({ version, resources }) => builtin(name, version, resources)) },
+  ]),
+);
+
+/** The resources of one server. */
+export class Registry {
+  readonly #custom = new Map<string, GroupInfo>();
+
+  /** The groups in the order of discovery: built-in ones first. */
+  groups(): GroupInfo[] {
+    return [...BUILTIN.values(), ...[...this.#custom.values()].filter(({ name }) => !BUILTIN.has(name))];
+  }
+
+  /** True for a group that cannot be taken away. */
+  isBuiltin(group: string): boolean {
+    return BUILTIN.has(group);
+  }
+
+  /** A group, if it is served. */
+  group(name: string): GroupInfo | undefined {
+    return BUILTIN.get(name) ?? this.#custom.get(name);
+  }
+
+  /** A version of a group, if it is served. */
+  version(group: string, version: string): VersionInfo | undefined {
+    return this.group(group)?.versions.find((each) => each.version === version);
+  }
+
+  /** A resource, if it is served. */
+  find(group: string, version: string, plural: string): ResourceInfo | undefined {
+    return this.version(group, version)?.resources.get(plural);
+  }
+
+  /** The resource of a kind, in the version given or any. */
+  byKind(group: string, kind: string, version?: string): ResourceInfo | undefined {
+    for (const each of this.group(group)?.versions ?? []) {
+      if (version !== undefined && each.version !== version) continue;
+      for (const info of each.resources.values()) if (info.kind === kind && info.plural !== "bindings") return info;
+    }
+    return undefined;
+  }
+
+  /** Every resource in its preferred version. */
+  *resources(): Generator<ResourceInfo> {
+    const seen = new Set<string>();
+    for (const group of this.groups()) {
+      for (const { resources } of group.versions) {
+        for (const info of resources.values()) {
+          if (seen.has(info.storage)) continue;
+          seen.add(info.storage);
+          yield info;
+        }
+      }
+    }
+  }
+
+  /** Serves exactly these custom groups from now on. */
+  setCustom(groups: Iterable<GroupInfo>): void {
+    this.#custom.clear();
+    for (const group of groups) this.#custom.set(group.name, group);
+  }
+}

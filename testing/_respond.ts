@@ -1,0 +1,52 @@
+/**
+ * Makes HTTP responses of answers and errors, in the format that the client accepts.
+ *
+ * ```ts
+ * import { jsonResponse } from "./_respond.ts";
+ *
+ * console.assert(jsonResponse({ code: 200, body: "{}" }, null, []).status === 200);
+ * ```
+ *
+ * @module
+ */
+import type { Answer } from "./_call.ts";
+import { negotiate, toYaml } from "./_codec.ts";
+import { StatusError, TextError } from "./_status.ts";
+
+/** The `warning` header of a text. */
+function warning(text: string): string {
+  return `299 - ${JSON.stringify(text)}`;
+}
+
+/** The response of an answer. */
+export function jsonResponse(
+  { code, body, headers = {} }: Answer,
+  accept: string | null,
+  warnings: readonly string[],
+): Response {
+  const all = new Headers({ "content-type": "application/json", ...headers });
+  for (const each of warnings) all.append("warning", warning(each));
+  let text = typeof body === "string" ? body : JSON.stringify(body);
+  if (negotiate(accept)?.format === "yaml") {
+    all.set("content-type", "application/yaml");
+    text = toYaml(JSON.parse(text));
+  }
+  return new Response(text, { status: code, headers: all });
+}
+
+/** The response of plain text. */
+export function textResponse(code: number, text: string): Response {
+  return new Response(text, { status: code, headers: { "content-type": "text/plain; charset=utf-8" } });
+}
+
+/**
+ * The response of what a handler threw.
+ *
+ * @throws {unknown} What is no answer: a fault of the server itself
+ */
+export function errorResponse(error: unknown, accept: string | null, warnings: readonly string[] = []): Response {
+  if (error instanceof TextError) return textResponse(error.code, error.message);
+  if (!(error instanceof StatusError)) throw error;
+  const { status, headers } = error;
+  return jsonResponse({ code: status.code, body: status, headers }, accept, warnings);
+}

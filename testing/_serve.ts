@@ -1,0 +1,83 @@
+/**
+ * Answers one request of a known user: discovery and health, or a resource once the user is allowed to.
+ *
+ * ```ts
+ * import { serve } from "./_serve.ts";
+ *
+ * console.assert(typeof serve === "function");
+ * ```
+ *
+ * @module
+ */
+import { forbiddenAccess } from "./_auth.ts";
+import type { AccessAttributes, Call, ServerState, User } from "./_call.ts";
+import { discover, health, VERSION } from "./_discovery.ts";
+import { handle } from "./_handle.ts";
+import { errorResponse, jsonResponse, textResponse } from "./_respond.ts";
+import { type Asked, type ResourceRequest, route } from "./_router.ts";
+import { noResource, pageNotFound } from "./_status.ts";
+
+function attributesOf(asked: Asked): AccessAttributes {
+  if (asked.kind === "path") return { verb: asked.verb, path: asked.path };
+  const { verb, group, plural, subresource, namespace, name } = asked;
+  return { verb, group, resource: plural, subresource, namespace, name };
+}
+
+/** Answers a request. */
+export function serve(server: ServerState, request: Request, url: URL, body: string, user: User): Response {
+  const asked = route(request.method, url);
+  const attributes = attributesOf(asked);
+  if (!server.allows(user, attributes)) throw forbiddenAccess(user, attributes);
+  if (asked.kind === "path") return servePath(server, request, url);
+  return serveResource(server, request, url, body, user, asked);
+}
+
+function servePath(server: ServerState, request: Request, url: URL): Response {
+  const { pathname: path, searchParams } = url;
+  const accept = request.headers.get("accept");
+  const healthy = health(path, searchParams);
+  if (healthy !== undefined) return textResponse(200, healthy);
+  if (path === "/version" || path === "/version/") return jsonResponse({ code: 200, body: { ...VERSION } }, accept, []);
+  const answer = discover(server.registry, path, accept);
+  if (answer) return jsonResponse(answer, answer.headers ? null : accept, []);
+  if (path === "/") return jsonResponse({ code: 200, body: { paths: rootPaths(server) } }, accept, []);
+  throw pageNotFound();
+}
+
+function rootPaths({ registry }: ServerState): string[] {
+  const paths = ["/api", "/api/v1", "/apis", "/apis/", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"];
+  for (const { name, versions } of registry.groups()) {
+    if (name === "") continue;
+    paths.push(`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`));
+  }
+  return paths.sort();
+}
+
+function serveResource(
+  server: ServerState,
+  request: Request,
+  url: URL,
+  body: string,
+  user: User,
+  asked: ResourceRequest,
+): Response {
+  const { group, version, plural } = asked;
+  const info = server.registry.find(group, version, plural);
+  if (!info) throw server.registry.isBuiltin(group) ? noResource() : pageNotFound();
+  const misplaced = info.namespaced ? asked.name !== "" && !asked.inNamespace : asked.inNamespace;
+  const unscoped = info.namespaced && !asked.inNamespace && !["list", "watch"].includes(asked.verb);
+  if (misplaced || unscoped) throw info.custom ? pageNotFound() : noResource();
+  const { headers, method, signal } = request;
+  const warnings: string[] = info.custom?.deprecation ? [info.custom.deprecation] : [];
+  const accept = headers.get("accept");
+  const call: Call = { server, asked, info, method, query: url.searchParams, headers, user, body, warnings, signal };
+  try {
+    const answer = handle(call);
+    if (!(answer instanceof ReadableStream)) return jsonResponse(answer, accept, warnings);
+    const all = new Headers({ "content-type": "application/json" });
+    for (const each of warnings) all.append("warning", `299 - ${JSON.stringify(each)}`);
+    return new Response(answer, { headers: all });
+  } catch (error) {
+    return errorResponse(error, accept, warnings);
+  }
+}

@@ -1,0 +1,282 @@
+/**
+ * Keeps objects by resource, with one counter of resource versions and a log of events to watch and to look back in.
+ *
+ * A write costs the same however many objects there are: keys are sorted when somebody lists.
+ *
+ * ```ts
+ * import { Store } from "./_store.ts";
+ *
+ * const pods = new Store().collection("pods");
+ * pods.put("default", "a", { apiVersion: "v1", kind: "Pod", metadata: { name: "a" } });
+ * console.assert(pods.list().length === 1);
+ * ```
+ *
+ * @module
+ */
+import type { Kube } from "./_objects.ts";
+
+/** One state of one object. */
+export interface Revision {
+  /** The object, frozen by agreement; it carries its resource version. */
+  readonly object: Kube;
+  /** The resource version. */
+  readonly version: number;
+  /** Encodings that were made of it, by representation. */
+  encodings?: Map<string, string>;
+}
+
+/** What happened to one object. */
+export interface StoredEvent {
+  /** What happened. */
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  /** When: the counter after it. */
+  readonly version: number;
+  /** The object's namespace; empty at cluster scope. */
+  readonly namespace: string;
+  /** The object's name. */
+  readonly name: string;
+  /** The state after it; for a deletion the last state with the version of the deletion. */
+  readonly current: Revision;
+  /** The state before it. */
+  readonly previous: Revision | undefined;
+  /** Lines that were made of it for watches, by representation. */
+  lines?: Map<string, Uint8Array>;
+}
+
+/** The objects of one namespace. */
+class Bucket {
+  readonly objects = new Map<string, Revision>();
+  #sorted: string[] = [];
+  #added: string[] = [];
+  #removed = 0;
+
+  put(name: string, revision: Revision): void {
+    if (!this.objects.has(name)) this.#added.push(name);
+    this.objects.set(name, revision);
+  }
+
+  delete(name: string): void {
+    if (this.objects.delete(name)) this.#removed++;
+  }
+
+  /** The names in order; what was added since the last time is merged in. */
+  names(): readonly string[] {
+    if (this.#added.length === 0 && this.#removed === 0) return this.#sorted;
+    const added = [...new Set(this.#added)].sort();
+    const merged: string[] = [];
+    let next = 0;
+    const take = (name: string): void => {
+      if (name !== merged.at(-1) && this.objects.has(name)) merged.push(name);
+    };
+    for (const name of this.#sorted) {
+      while (next < added.length && added[next]! <= name) take(added[next++]!);
+      take(name);
+    }
+    while (next < added.length) take(added[next++]!);
+    this.#sorted = merged;
+    this.#added = [];
+    this.#removed = 0;
+    return merged;
+  }
+}
+
+/** The objects of one resource. */
+export class Collection {
+  /** The id, such as `deployments.apps`. */
+  readonly id: string;
+  readonly #store: Store;
+  readonly #buckets = new Map<string, Bucket>();
+  readonly #listeners = new Set<(event: StoredEvent) => void>();
+  #log: StoredEvent[] = [];
+  #first = 0;
+  #compacted = 0;
+  #size = 0;
+
+  /** Use {@linkcode Store.collection}. */
+  constructor(id: string, store: Store) {
+    this.id = id;
+    this.#store = store;
+  }
+
+  /** How many objects there are. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** States at or before this version can no longer be looked back to. */
+  get compacted(): number {
+    return this.#compacted;
+  }
+
+  /** The state of an object, if it is there. */
+  get(namespace: string, name: string): Revision | undefined {
+    return this.#buckets.get(namespace)?.objects.get(name);
+  }
+
+  /** Stores a new state of an object under the next version. */
+  put(namespace: string, name: string, object: Kube): Revision {
+    const version = this.#store.next();
+    const stamped = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
+    const current: Revision = { object: stamped, version };
+    let bucket = this.#buckets.get(namespace);
+    if (!bucket) this.#buckets.set(namespace, bucket = new Bucket());
+    const previous = bucket.objects.get(name);
+    bucket.put(name, current);
+    if (!previous) this.#size++;
+    this.#emit({ type: previous ? "MODIFIED" : "ADDED", version, namespace, name, current, previous });
+    return current;
+  }
+
+  /** Removes an object; answers with its last state under the version of the deletion. */
+  remove(namespace: string, name: string): Revision | undefined {
+    const bucket = this.#buckets.get(namespace);
+    const previous = bucket?.objects.get(name);
+    if (!bucket || !previous) return undefined;
+    const version = this.#store.next();
+    const { object } = previous;
+    const stamped = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
+    const current: Revision = { object: stamped, version };
+    bucket.delete(name);
+    if (bucket.objects.size === 0) this.#buckets.delete(namespace);
+    this.#size--;
+    this.#emit({ type: "DELETED", version, namespace, name, current, previous });
+    return current;
+  }
+
+  /** The states of a namespace, or of all, in order of namespace and name; `at` looks back to an older version. */
+  list(options: { namespace?: string | undefined; at?: number | undefined } = {}): Revision[] {
+    const { namespace, at } = options;
+    if (at !== undefined && at < this.#store.version) return this.#listAt(namespace, at);
+    const found: Revision[] = [];
+    const namespaces = namespace === undefined ? [...this.#buckets.keys()].sort(byPath) : [namespace];
+    for (const each of namespaces) {
+      const bucket = this.#buckets.get(each);
+      if (bucket) { for (const name of bucket.names()) found.push(bucket.objects.get(name)!); }
+    }
+    return found;
+  }
+
+  /** Undoes the events since a version. */
+  #listAt(namespace: string | undefined, at: number): Revision[] {
+    const then = new Map<string, Revision | undefined>();
+    for (let index = this.#log.length - 1; index >= this.#first; index--) {
+      const event = this.#log[index]!;
+      if (event.version <= at) break;
+      if (namespace === undefined || event.namespace === namespace) {
+        then.set(`${event.namespace}/${event.name}`, event.previous);
+      }
+    }
+    const found = new Map<string, Revision>();
+    for (const revision of this.list({ namespace })) found.set(pathOf(revision), revision);
+    for (const [path, revision] of then) revision ? found.set(path, revision) : found.delete(path);
+    return [...found.keys()].sort().map((path) => found.get(path)!);
+  }
+
+  /** The events after a version, oldest first. */
+  since(version: number): StoredEvent[] {
+    let low = this.#first, high = this.#log.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#log[middle]!.version <= version) low = middle + 1;
+      else high = middle;
+    }
+    return this.#log.slice(low);
+  }
+
+  /** Calls a listener with each event from now on, until disposed. */
+  listen(listener: (event: StoredEvent) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Forgets the events up to a version. */
+  compact(version: number): void {
+    while (this.#first < this.#log.length && this.#log[this.#first]!.version <= version) this.#first++;
+    this.#compacted = Math.max(this.#compacted, version);
+    this.#trim();
+  }
+
+  #emit(event: StoredEvent): void {
+    this.#log.push(event);
+    if (this.#log.length - this.#first > this.#store.history) {
+      this.#compacted = this.#log[this.#first]!.version;
+      this.#first++;
+      this.#trim();
+    }
+    this.#store.dispatch(() => {
+      for (const listener of [...this.#listeners]) listener(event);
+    });
+  }
+
+  #trim(): void {
+    if (this.#first < 1024 || this.#first * 2 < this.#log.length) {
+      if (this.#first < this.#log.length) return;
+    }
+    this.#log = this.#log.slice(this.#first);
+    this.#first = 0;
+  }
+}
+
+/** All objects of a server. */
+export class Store {
+  /** How many events each resource keeps. */
+  readonly history: number;
+  readonly #collections = new Map<string, Collection>();
+  readonly #pending: (() => void)[] = [];
+  #dispatching = false;
+  #version = 0;
+
+  /** Takes how many events each resource keeps. */
+  constructor(history = 10_000) {
+    this.history = history;
+  }
+
+  /** The newest resource version. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Counts one on. */
+  next(): number {
+    return ++this.#version;
+  }
+
+  /** Tells listeners, one event after the other: what a listener writes is told of after all have heard the first. */
+  dispatch(tell: () => void): void {
+    this.#pending.push(tell);
+    if (this.#dispatching) return;
+    this.#dispatching = true;
+    try {
+      for (let next = this.#pending.shift(); next; next = this.#pending.shift()) next();
+    } finally {
+      this.#dispatching = false;
+    }
+  }
+
+  /** The objects of a resource. */
+  collection(id: string): Collection {
+    let collection = this.#collections.get(id);
+    if (!collection) this.#collections.set(id, collection = new Collection(id, this));
+    return collection;
+  }
+
+  /** The resources that ever had objects. */
+  collections(): IterableIterator<Collection> {
+    return this.#collections.values();
+  }
+
+  /** Forgets all events up to a version, as etcd's compaction does. */
+  compact(version: number = this.#version): void {
+    for (const collection of this.#collections.values()) collection.compact(version);
+  }
+}
+
+/** Orders namespaces as their paths in etcd are ordered: by what follows with the slash. */
+function byPath(a: string, b: string): number {
+  const left = `${a}/`, right = `${b}/`;
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function pathOf({ object: { metadata } }: Revision): string {
+  return `${metadata.namespace ?? ""}/${metadata.name}`;
+}

@@ -1,0 +1,214 @@
+/**
+ * Streams the events of a resource: from a version on, with what is there before if that is asked for.
+ *
+ * Each event is written as a line once for all watches that show it alike.
+ *
+ * ```ts
+ * import { watch } from "./_watch.ts";
+ *
+ * console.assert(typeof watch === "function");
+ * ```
+ *
+ * @module
+ */
+import { view } from "./_behaviour.ts";
+import type { Call } from "./_call.ts";
+import { encodeObject, type Representation } from "./_encode.ts";
+import type { Fields } from "./_objects.ts";
+import { checkListOptions, parseVersion, representation, selectionOf, timeoutSeconds } from "./_read.ts";
+import { expired } from "./_status.ts";
+import type { Revision, StoredEvent } from "./_store.ts";
+import { tableOf } from "./_table.ts";
+import { collectionOf, namespaceOf } from "./_write.ts";
+
+const encoder = new TextEncoder();
+
+/** The longest that a watch lasts when it does not say, in ms: between once and twice this. */
+const MIN_TIMEOUT = 1_800_000;
+
+/** How often an idle watch with bookmarks gets one, in ms. */
+const BOOKMARK_PERIOD = 60_000;
+
+function line(type: string, object: string): Uint8Array {
+  return encoder.encode(`{"type":"${type}","object":${object}}\n`);
+}
+
+/** What a watch sends of an event, if anything: with selectors, entering is ADDED and leaving is DELETED. */
+interface Shown {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly revision: Revision;
+}
+
+class Stream {
+  readonly #call: Call;
+  readonly #controller: ReadableStreamDefaultController<Uint8Array>;
+  readonly #as: Representation | "table";
+  readonly #selection;
+  #sent = 0;
+  #rows = false;
+
+  constructor(call: Call, controller: ReadableStreamDefaultController<Uint8Array>, as: Representation | "table") {
+    this.#call = call;
+    this.#controller = controller;
+    this.#as = as;
+    this.#selection = selectionOf(call);
+  }
+
+  get sent(): number {
+    return this.#sent;
+  }
+
+  set sent(version: number) {
+    this.#sent = version;
+  }
+
+  #selects(revision: Revision | undefined): boolean {
+    if (!revision) return false;
+    return this.#selection.all || this.#selection.selects(view(this.#call.info, revision));
+  }
+
+  #show(event: StoredEvent): Shown | undefined {
+    const namespace = namespaceOf(this.#call);
+    if (namespace !== "" && event.namespace !== namespace) return undefined;
+    const { type, current, previous } = event;
+    if (this.#selection.all) return { type, revision: current };
+    const before = type !== "ADDED" && this.#selects(previous);
+    const after = type !== "DELETED" && this.#selects(current);
+    if (before && after) return { type: "MODIFIED", revision: current };
+    if (after) return { type: "ADDED", revision: current };
+    if (!before) return undefined;
+    return { type: "DELETED", revision: type === "DELETED" ? current : stamped(previous!, event.version) };
+  }
+
+  event(event: StoredEvent): void {
+    if (event.version <= this.#sent) return;
+    this.#sent = event.version;
+    const shown = this.#show(event);
+    if (!shown) return;
+    if (this.#as === "table") return this.#table(shown.type, shown.revision);
+    const key = `${shown.type} ${this.#as} ${this.#call.info.encoding}`;
+    const lines = event.lines ??= new Map();
+    let bytes = lines.get(key);
+    if (!bytes) lines.set(key, bytes = line(shown.type, encodeObject(this.#call.info, shown.revision, this.#as)));
+    this.#controller.enqueue(bytes);
+  }
+
+  #table(type: string, revision: Revision): void {
+    const table = tableOf(
+      this.#call,
+      [revision],
+      { resourceVersion: String(revision.version) },
+      this.#call.server.now(),
+    );
+    if (this.#rows) table.columnDefinitions = null;
+    this.#rows = true;
+    this.#controller.enqueue(line(type, JSON.stringify(table)));
+  }
+
+  initial(revision: Revision): void {
+    if (!this.#selects(revision)) return;
+    if (this.#as === "table") return this.#table("ADDED", revision);
+    this.#controller.enqueue(line("ADDED", encodeObject(this.#call.info, revision, this.#as)));
+  }
+
+  bookmark(version: number, initialEnd: boolean): void {
+    const { info } = this.#call;
+    const annotations = initialEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
+    const metadata = { resourceVersion: String(version), ...annotations };
+    let object: Fields = { kind: info.kind, apiVersion: info.apiVersion, metadata };
+    if (this.#as === "partial") object = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
+    if (this.#as === "table") {
+      object = { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata, columnDefinitions: null, rows: [] };
+    }
+    this.#controller.enqueue(line("BOOKMARK", JSON.stringify(object)));
+  }
+
+  error(status: unknown): void {
+    this.#controller.enqueue(line("ERROR", JSON.stringify(status)));
+  }
+}
+
+function stamped({ object }: Revision, version: number): Revision {
+  const metadata = { ...object.metadata, resourceVersion: String(version) };
+  return { object: { ...object, metadata }, version };
+}
+
+/** Answers a watch: a stream that ends at its timeout, when the client goes, or when the server closes. */
+export function watch(call: Call): ReadableStream<Uint8Array> {
+  const { query, server, signal } = call;
+  checkListOptions(query, true);
+  const seconds = timeoutSeconds(query);
+  const asked = query.get("resourceVersion") ?? "";
+  const from = asked === "" ? 0 : parseVersion(asked, false);
+  const as = representation(call, true);
+  selectionOf(call);
+  const bookmarks = ["true", "1"].includes(query.get("allowWatchBookmarks") ?? "");
+  const initial = query.get("sendInitialEvents");
+  const timeout = seconds > 0 ? seconds * 1000 : MIN_TIMEOUT * (1 + server.random());
+  const collection = collectionOf(call);
+  let finish = (): void => {};
+
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const stream = new Stream(call, controller, as);
+      const newest = server.store.version;
+      let ended = false;
+      const timers: ReturnType<typeof setTimeout>[] = [];
+      let listener: Disposable | undefined;
+      finish = () => {
+        if (ended) return;
+        ended = true;
+        listener?.[Symbol.dispose]();
+        for (const timer of timers) clearTimeout(timer);
+        signal.removeEventListener("abort", abort);
+        server.closed.removeEventListener("abort", close);
+      };
+      const close = (): void => {
+        if (ended) return;
+        finish();
+        controller.close();
+      };
+      const abort = (): void => {
+        if (ended) return;
+        finish();
+        controller.error(signal.reason);
+      };
+      if (signal.aborted) return abort();
+      if (server.closed.aborted) return close();
+
+      const sendsState = initial === "true" || (initial === null && (asked === "" || asked === "0"));
+      if (!sendsState && from > 0 && from < collection.compacted) {
+        stream.error(expired(`too old resource version: ${from} (${collection.compacted})`).status);
+        return close();
+      }
+      if (sendsState) {
+        const namespace = namespaceOf(call) || undefined;
+        for (const revision of collection.list({ namespace })) stream.initial(revision);
+        stream.sent = newest;
+        if (initial === "true" && bookmarks) stream.bookmark(newest, true);
+      } else {
+        stream.sent = from > 0 ? from : newest;
+        for (const event of collection.since(stream.sent)) stream.event(event);
+      }
+      listener = collection.listen((event) => stream.event(event));
+      signal.addEventListener("abort", abort, { once: true });
+      server.closed.addEventListener("abort", close, { once: true });
+      timers.push(setTimeout(close, timeout));
+      if (bookmarks) {
+        const sendBookmark = (): void => stream.bookmark(Math.max(stream.sent, server.store.version), false);
+        if (timeout > 2000) timers.push(setTimeout(sendBookmark, timeout - 2000));
+        const repeat = (): void => {
+          timers[slot] = setTimeout(() => {
+            sendBookmark();
+            repeat();
+          }, BOOKMARK_PERIOD);
+        };
+        const slot = timers.length;
+        if (timeout > BOOKMARK_PERIOD) repeat();
+      }
+    },
+    cancel() {
+      finish();
+    },
+  });
+}

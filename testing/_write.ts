@@ -1,0 +1,286 @@
+/**
+ * Creates and updates objects: what the server sets itself, admission, ownership of fields, validation, storage.
+ *
+ * ```ts
+ * import { generateName } from "./_write.ts";
+ *
+ * console.assert(generateName("web-", () => 0) === "web-bbbbb");
+ * ```
+ *
+ * @module
+ */
+import { admitCreate, admitUpdate } from "./_admission.ts";
+import { behaviourOf, view } from "./_behaviour.ts";
+import type { Call } from "./_call.ts";
+import { validateMetadata, validateMetadataUpdate } from "./_metadata.ts";
+import { clone, equal, type Fields, type Kube, ordered, timestamp } from "./_objects.ts";
+import { isDryRun, managerOf } from "./_options.ts";
+import { track } from "./_ownership.ts";
+import { alreadyExists, badRequest, conflict, internal, invalid, modified, notFound } from "./_status.ts";
+import type { Cause } from "./_status.ts";
+import { cause } from "./_status.ts";
+import type { Collection, Revision } from "./_store.ts";
+
+const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
+
+/** A name with five random characters after the prefix. */
+export function generateName(prefix: string, random: () => number): string {
+  let name = prefix.slice(0, 58);
+  for (let index = 0; index < 5; index++) name += ALPHABET[Math.floor(random() * ALPHABET.length)];
+  return name;
+}
+
+/** The collection that a call works on. */
+export function collectionOf(call: Call): Collection {
+  return call.server.store.collection(call.info.storage);
+}
+
+/** The namespace that a call's objects are in; empty at cluster scope. */
+export function namespaceOf({ info, asked }: Call): string {
+  return info.namespaced ? asked.namespace : "";
+}
+
+/** Refuses an object that says another namespace than the path; fills it in. */
+export function matchNamespace(call: Call, object: Kube): void {
+  const namespace = namespaceOf(call);
+  const given = object.metadata.namespace ?? "";
+  if (given !== "" && given !== namespace) {
+    throw badRequest(
+      call.info.namespaced || namespace === ""
+        ? "the namespace of the provided object does not match the namespace sent on the request"
+        : "namespace may not be set on a cluster-scoped object",
+    );
+  }
+  if (namespace === "") delete object.metadata.namespace;
+  else object.metadata.namespace = namespace;
+}
+
+function toStorage(call: Call, object: Kube): Kube {
+  const convert = behaviourOf(call.info).toStorage;
+  return convert ? convert(object, call.info.apiVersion) as Kube : object;
+}
+
+/** What a caller may leave to the generic code. */
+export interface WriteOptions {
+  /** The object carries its managed fields already: it was applied. */
+  readonly tracked?: boolean;
+}
+
+/** Creates a decoded object; answers with it as stored, or as it would be in a dry run. */
+export function create(call: Call, object: Kube, options: WriteOptions = {}): Kube {
+  const { info, server } = call;
+  const behaviour = behaviourOf(info);
+  matchNamespace(call, object);
+  const meta = object.metadata;
+  if (meta.resourceVersion && /^[1-9]\d*$/.test(meta.resourceVersion)) {
+    throw internal("resourceVersion should not be set on objects to be created");
+  }
+  delete meta.resourceVersion;
+  for (const member of ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"]) delete (meta as Fields)[member];
+  const generated = !meta.name && !!meta.generateName;
+  if (behaviour.status) delete object.status;
+  meta.uid = server.uid();
+  meta.creationTimestamp = timestamp(server.now());
+  if (!options.tracked) object = track(call, undefined, object);
+  if (generated) object.metadata.name = generateName(object.metadata.generateName!, server.random);
+  admitCreate(call, object);
+  behaviour.prepareCreate?.(object, server);
+  if (behaviour.desired) object.metadata.generation = 1;
+  validateNew(call, object);
+  behaviour.allocate?.(object, server);
+
+  const collection = collectionOf(call);
+  const namespace = namespaceOf(call);
+  for (let tries = 0; collection.get(namespace, object.metadata.name!); tries++) {
+    if (!generated || tries === 7) throw alreadyExists(info, object.metadata.name!);
+    object.metadata.name = generateName(object.metadata.generateName!, server.random);
+  }
+  object = tidy(object, info.apiVersion, info.kind);
+  if (isDryRun(call)) return object;
+  return view(info, collection.put(namespace, object.metadata.name!, toStorage(call, object)));
+}
+
+function validateNew(call: Call, object: Kube): void {
+  const { info } = call;
+  const behaviour = behaviourOf(info);
+  const causes: Cause[] = validateMetadata(object.metadata, info.namespaced, behaviour.names ?? "subdomain");
+  causes.push(...behaviour.validate?.(object) ?? []);
+  if (causes.length > 0) throw invalid(info, object.metadata.name ?? "", causes);
+}
+
+/** Drops what the server never shows empty, and puts members in order. */
+function tidy(object: Kube, apiVersion: string, kind: string): Kube {
+  const meta = object.metadata as Fields;
+  for (const member of ["labels", "annotations"]) {
+    if (meta[member] && Object.keys(meta[member]).length === 0) delete meta[member];
+  }
+  for (const member of ["finalizers", "ownerReferences", "managedFields"]) {
+    if (Array.isArray(meta[member]) && meta[member].length === 0) delete meta[member];
+  }
+  for (const member in meta) {
+    if (meta[member] === undefined || meta[member] === null || meta[member] === "") delete meta[member];
+  }
+  if (object.status === undefined) delete object.status;
+  return ordered(object, apiVersion, kind);
+}
+
+/** How an update comes about. */
+export interface UpdateOptions extends WriteOptions {
+  /** What is written: the object itself, its status, or its scale. */
+  readonly subresource?: "" | "status" | "scale" | undefined;
+  /** A PUT says its uid as a precondition; a patch changes it. */
+  readonly replaces?: boolean;
+}
+
+/** The live object of a call. */
+export function liveOf(call: Call): Revision | undefined {
+  return collectionOf(call).get(namespaceOf(call), call.asked.name);
+}
+
+/** Updates a live object to a decoded one; answers with it as stored. */
+export function update(call: Call, live: Revision, object: Kube, options: UpdateOptions = {}): Kube {
+  const { info, server } = call;
+  const { subresource = "", replaces = false } = options;
+  const behaviour = behaviourOf(info);
+  const old = view(info, live);
+  const meta = object.metadata;
+  matchNamespace(call, object);
+  if (meta.name && meta.name !== call.asked.name) {
+    throw badRequest(
+      `the name of the object (${meta.name}) does not match the name on the URL (${call.asked.name})`,
+    );
+  }
+  checkVersion(call, object, old, replaces);
+
+  meta.name = old.metadata.name!;
+  for (const member of ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
+    if (
+      (meta as Fields)[member] === undefined || (meta as Fields)[member] === null || (meta as Fields)[member] === ""
+    ) {
+      if (old.metadata[member] === undefined) delete meta[member];
+      else (meta as Fields)[member] = old.metadata[member];
+    }
+  }
+  if (old.metadata.deletionTimestamp === undefined) {
+    delete meta.deletionTimestamp;
+    delete meta.deletionGracePeriodSeconds;
+  }
+  delete (meta as Fields).selfLink;
+  if (old.metadata.generation === undefined) delete meta.generation;
+  else meta.generation = old.metadata.generation;
+  meta.resourceVersion = old.metadata.resourceVersion!;
+
+  object = reset(call, object, old, subresource);
+  if (!options.tracked) object = track(call, old, object, subresource);
+  admitUpdate(call, object, old);
+  if (subresource !== "status") behaviour.prepareUpdate?.(object, old as Kube);
+  if (behaviour.desired && !equal(behaviour.desired(object), behaviour.desired(old))) {
+    object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  }
+  validateChange(call, object, old, subresource);
+  behaviour.allocate?.(object, server, old);
+  object = tidy(object, info.apiVersion, info.kind);
+  return store(call, live, old, object);
+}
+
+/** Refuses an update that was made for another version or another object. */
+function checkVersion(call: Call, object: Kube, old: Kube, replaces: boolean): void {
+  const { info } = call;
+  const { uid, resourceVersion } = object.metadata;
+  const name = old.metadata.name!;
+  if (replaces && uid && uid !== old.metadata.uid) {
+    const key = `/registry/${info.storage.replace(/^([^.]+)\.(.+)$/, info.custom ? "$2/$1" : "$1")}`;
+    throw conflict(
+      info,
+      name,
+      `StorageError: invalid object, Code: 4, Key: ${key}${
+        info.namespaced ? `/${old.metadata.namespace}` : ""
+      }/${name}` +
+        ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: " +
+        `${uid}, UID in object meta: ${old.metadata.uid}`,
+    );
+  }
+  if (resourceVersion && !/^\d+$/.test(resourceVersion)) {
+    throw internal(
+      `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: strconv.ParseUint: parsing ` +
+        `${JSON.stringify(resourceVersion)}: invalid syntax`,
+    );
+  }
+  if (!resourceVersion || resourceVersion === "0") {
+    if (behaviourOf(info).conditionalUpdate) {
+      const kind = { group: info.group, kind: info.custom ? info.plural : info.kind };
+      throw invalid(kind, name, [cause.invalid("metadata.resourceVersion", 0, "must be specified for an update")]);
+    }
+    return;
+  }
+  if (resourceVersion !== old.metadata.resourceVersion) throw modified(info, name);
+}
+
+/** Puts back what this write may not touch. */
+function reset(call: Call, object: Kube, old: Kube, subresource: string): Kube {
+  const behaviour = behaviourOf(call.info);
+  if (subresource === "status") {
+    const { status } = object;
+    const { managedFields } = object.metadata;
+    const metadata = behaviour.statusKeepsMetadata
+      ? { ...old.metadata, ...(managedFields ? { managedFields } : {}) }
+      : object.metadata;
+    const kept: Kube = { ...old, metadata };
+    if (status === undefined || status === null) delete kept.status;
+    else kept.status = status;
+    return kept;
+  }
+  if (!behaviour.status) return object;
+  if (old.status === undefined) delete object.status;
+  else object.status = old.status;
+  return object;
+}
+
+function validateChange(call: Call, object: Kube, old: Kube, subresource: string): void {
+  const { info } = call;
+  const behaviour = behaviourOf(info);
+  const causes: Cause[] = validateMetadataUpdate(object.metadata, old.metadata);
+  if (!equal(object.metadata.labels, old.metadata.labels) || subresource === "") {
+    const fresh = validateMetadata(object.metadata, info.namespaced, behaviour.names ?? "subdomain");
+    causes.push(...fresh.filter(({ field }) => !field.startsWith("metadata.name")));
+  }
+  causes.push(...behaviour.validate?.(object) ?? []);
+  if (subresource === "") causes.push(...behaviour.validateUpdate?.(object, old) ?? []);
+  if (causes.length > 0) throw invalid(info, object.metadata.name!, causes);
+}
+
+/** Stores an update, unless it changes nothing or ends the object. */
+function store(call: Call, live: Revision, old: Kube, object: Kube): Kube {
+  const { info } = call;
+  const collection = collectionOf(call);
+  const namespace = namespaceOf(call);
+  const name = object.metadata.name!;
+  if (isGone(info.storage, object)) {
+    if (!isDryRun(call)) collection.remove(namespace, name);
+    return object;
+  }
+  if (equal(object, old)) return old;
+  if (isDryRun(call)) return object;
+  const stored = toStorage(call, clone(object));
+  if (equal(stored, live.object)) return old;
+  return view(info, collection.put(namespace, name, stored));
+}
+
+/** True for an object that is being deleted and that nothing holds any more. */
+export function isGone(storage: string, object: Kube): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
+  if (deletionTimestamp === undefined || (finalizers ?? []).length > 0) return false;
+  if (storage === "namespaces") return (object.spec?.finalizers ?? []).length === 0;
+  return (deletionGracePeriodSeconds ?? 0) === 0;
+}
+
+/** The manager of a call's write. */
+export function writerOf(call: Call): string {
+  return managerOf(call.query, call.headers.get("user-agent"));
+}
+
+/** Refuses a call for an object that is not there. */
+export function mustExist(call: Call, live: Revision | undefined): Revision {
+  if (!live) throw notFound(call.info, call.asked.name);
+  return live;
+}

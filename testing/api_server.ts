@@ -1,0 +1,220 @@
+/**
+ * Serves the Kubernetes API from memory, for tests and demos: in process without sockets, or over HTTP for kubectl.
+ *
+ * ```ts
+ * import { ApiServer } from "@tend/operator/testing";
+ *
+ * await using server = new ApiServer();
+ * await server.apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "default" } });
+ * const response = await server.fetch(new Request("http://kubernetes/api/v1/namespaces/default/configmaps/a"));
+ * console.assert(response.status === 200);
+ * ```
+ *
+ * @module
+ */
+import { Client, type ClientOptions } from "../client.ts";
+import type { KubernetesObject } from "../resource.ts";
+import { applyAll } from "./_apply.ts";
+import { ADMIN, ANONYMOUS, authenticate, impersonate, Users } from "./_auth.ts";
+import type { ServerState, User } from "./_call.ts";
+import { serveDefinitions } from "./_definitions.ts";
+import { kubeconfigOf } from "./_kubeconfig.ts";
+import { Registry } from "./_registry.ts";
+import { errorResponse } from "./_respond.ts";
+import { seed } from "./_seed.ts";
+import { serve } from "./_serve.ts";
+import { Store } from "./_store.ts";
+
+/** How an {@linkcode ApiServer} is set up. */
+export interface ApiServerOptions {
+  /** Wall time in ms since 1970. @default {() => Date.now()} */
+  readonly now?: (() => number) | undefined;
+  /** A number from 0 to 1: names, uids and timeouts come from it. @default {Math.random} */
+  readonly random?: (() => number) | undefined;
+  /** Users by bearer token; one with the group `system:masters` may do everything. @default {{}} */
+  readonly users?: Readonly<Record<string, { readonly name: string; readonly groups?: readonly string[] }>> | undefined;
+  /** True to enforce RBAC from the stored roles; else everybody may do everything. @default {false} */
+  readonly authorization?: boolean | undefined;
+  /** How many events each resource keeps, to watch from and to look back in. @default {10_000} */
+  readonly history?: number | undefined;
+}
+
+/** A request that came to the server. */
+export interface RecordedRequest {
+  /** The method. */
+  readonly method: string;
+  /** The path, without the query. */
+  readonly path: string;
+  /** The query's parameters; the last of each name. */
+  readonly query: Readonly<Record<string, string>>;
+  /** The name of the user that it was done as. */
+  readonly user: string;
+  /** The media type of the body. */
+  readonly contentType: string | undefined;
+  /** The body as it came; empty if there was none. */
+  readonly body: string;
+  /** The code of the answer; 0 while there is none. */
+  readonly code: number;
+}
+
+/** Where a server listens. */
+export interface Listening {
+  /** The server's URL. */
+  readonly url: string;
+  /** The port. */
+  readonly port: number;
+  /** The text of a kubeconfig, of a cluster admin. */
+  readonly kubeconfig: string;
+}
+
+/** How {@linkcode ApiServer.client} asks. */
+export interface ApiServerClientOptions extends ClientOptions {
+  /** The user that asks. @default {a cluster admin} */
+  readonly user?: string | undefined;
+  /** The groups that the user is in. @default {[]} */
+  readonly groups?: readonly string[] | undefined;
+}
+
+/** An API server in memory. */
+export class ApiServer implements AsyncDisposable {
+  /** Answers a request in process; a stream ends when the request's signal aborts, or the server closes. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** The requests that came, oldest first; may be cleared. */
+  readonly requests: RecordedRequest[] = [];
+  readonly #users = new Users();
+  readonly #state: ServerState;
+  readonly #closed = new AbortController();
+  readonly #resources = new DisposableStack();
+  readonly #listeners = new Set<Deno.HttpServer>();
+  readonly #clients = new Set<Client>();
+
+  /**
+   * Starts it at once; nothing is opened.
+   *
+   * @throws {RangeError} If `history` is not a positive integer
+   */
+  constructor(options: ApiServerOptions = {}) {
+    const { now = () => Date.now(), random = Math.random, users = {}, authorization = false, history = 10_000 } = options;
+    if (!Number.isInteger(history) || history < 1) {
+      throw new RangeError(
+        `Cannot create ApiServer: 'history' must be a positive integer: current value is ${history}`,
+      );
+    }
+    for (const [token, { name, groups = [] }] of Object.entries(users)) this.#users.add(token, { name, groups });
+    this.#state = {
+      store: new Store(history),
+      registry: new Registry(),
+      now: () => new Date(now()),
+      random,
+      uid: () => uuid(random),
+      closed: this.#closed.signal,
+      authorizes: authorization,
+      allows: () => true,
+    };
+    this.#resources.use(serveDefinitions(this.#state));
+    seed(this.#state);
+    this.fetch = (request) => this.#answer(request);
+  }
+
+  /** The newest resource version. */
+  get resourceVersion(): string {
+    return String(this.#state.store.version);
+  }
+
+  /** Makes a client that asks in process. */
+  client(options: ApiServerClientOptions = {}): Client {
+    const { user, groups = [], ...rest } = options;
+    const as: User | undefined = user === undefined ? undefined : { name: user, groups };
+    const client = new Client({
+      server: "http://kubernetes.default.svc",
+      ...rest,
+      fetch: (request) => this.#answer(request, as),
+    });
+    this.#clients.add(client);
+    return client;
+  }
+
+  /**
+   * Applies objects, or all documents of a YAML text, as kubectl would; namespaced ones without a namespace go to `default`.
+   *
+   * @throws {Error} If the server refuses one; the message says which and why
+   */
+  apply(source: string | object | readonly object[]): Promise<KubernetesObject[]> {
+    return applyAll(this.#state.registry, (request) => this.#answer(request, ADMIN), source);
+  }
+
+  /**
+   * Listens for HTTP on loopback.
+   *
+   * @throws {Error} If the port is taken
+   */
+  listen(options: { readonly port?: number; readonly hostname?: string } = {}): Promise<Listening> {
+    const { port = 0, hostname = "127.0.0.1" } = options;
+    const token = uuid(this.#state.random);
+    this.#users.add(token, ADMIN);
+    const { promise, resolve } = Promise.withResolvers<Listening>();
+    const onListen = (address: Deno.NetAddr): void => {
+      const url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${address.port}`;
+      resolve({ url, port: address.port, kubeconfig: kubeconfigOf({ server: url, token, user: ADMIN.name }) });
+    };
+    const onError = (error: unknown): Response => {
+      throw error;
+    };
+    const listener = Deno.serve({ port, hostname, onListen, onError }, (request) => this.#answer(request));
+    this.#listeners.add(listener);
+    return promise;
+  }
+
+  /** Forgets the events up to now: what is older is 410 from then on. */
+  compact(): void {
+    this.#state.store.compact();
+  }
+
+  /** Ends all streams and stops listening. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#resources.dispose();
+    await Promise.all([...this.#clients].map((client) => client.close()));
+    await Promise.all([...this.#listeners].map((listener) => listener.shutdown()));
+  }
+
+  /** Closes the server. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #answer(request: Request, as?: User): Promise<Response> {
+    const url = new URL(request.url);
+    const body = request.body === null ? "" : await request.text();
+    const record = {
+      method: request.method,
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      user: "",
+      contentType: request.headers.get("content-type") ?? undefined,
+      body,
+      code: 0,
+    };
+    this.requests.push(record);
+    let response: Response;
+    try {
+      const fallback = this.#state.authorizes ? ANONYMOUS : ADMIN;
+      const asking = as ?? authenticate(request.headers, this.#users, fallback);
+      const user = impersonate(this.#state, asking, request.headers);
+      record.user = user.name;
+      response = serve(this.#state, request, url, body, user);
+    } catch (error) {
+      response = errorResponse(error, request.headers.get("accept"));
+    }
+    record.code = response.status;
+    return response;
+  }
+}
+
+function uuid(random: () => number): string {
+  const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16));
+  hex[12] = "4";
+  hex[16] = "89ab"[Math.floor(random() * 4)]!;
+  const text = hex.join("");
+  return [text.slice(0, 8), text.slice(8, 12), text.slice(12, 16), text.slice(16, 20), text.slice(20)].join("-");
+}
