@@ -48,10 +48,18 @@ export interface ModuleInfo {
   }[];
 }
 
-/** Every module that importing a file may load, types and dynamic imports included. */
-export async function moduleGraph(file: string): Promise<readonly ModuleInfo[]> {
-  const { stdout } = await denoOk(["info", "--json", file]);
-  return JSON.parse(stdout).modules;
+/** Every module that importing these files of the checkout may load, types and dynamic imports included. */
+export async function moduleGraph(files: readonly string[]): Promise<readonly ModuleInfo[]> {
+  const root = await Deno.realPath(ROOT);
+  const entry = await Deno.makeTempFile({ suffix: ".ts" });
+  try {
+    const imports = files.map((file) => `import ${JSON.stringify(new URL(`file://${root}/${file}`).href)};\n`);
+    await Deno.writeTextFile(entry, imports.join(""));
+    const { stdout } = await denoOk(["info", "--json", "--config", `${root}/deno.json`, entry]);
+    return JSON.parse(stdout).modules.filter(({ specifier }: ModuleInfo) => !specifier.endsWith(entry));
+  } finally {
+    await Deno.remove(entry);
+  }
 }
 
 /** A folder for `DENO_DIR` that is apart but for the npm packages that were downloaded before; disposing of it deletes it. */
