@@ -149,8 +149,9 @@ class Decoder {
       case "integer":
         return Number.isInteger(value) && fitsInteger(value as number, schema) ? value : this.#misfit(value, schema);
       case "number":
+        return typeof value === "number" ? value : this.#misfit(value, schema);
       case "boolean":
-        return typeof value === schema.type ? value : this.#misfit(value, schema);
+        return typeof value === "boolean" ? value : this.#misfit(value, schema);
       case "string":
         return typeof value === "string" ? text(value, schema) : this.#misfit(value, schema);
       default:
