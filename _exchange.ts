@@ -143,7 +143,7 @@ export class Exchange {
     }
   }
 
-  /** Sends a request and answers as soon as its answer begins; the deadline ends there. */
+  /** Sends a request, once, and answers as soon as its answer begins; the deadline ends there. */
   async stream(outline: Outline, bounds: Bounds): Promise<Response> {
     return (await this.#track(this.#run("stream", outline, bounds))).response;
   }
@@ -216,9 +216,10 @@ export class Exchange {
         const error = toError(method, path, response, text);
         const wait = error.retryAfter;
         const rejected = code === 429 || code === 503;
-        if (wait === undefined || wait > MAX_RETRY_AFTER || !(rejected || repeatable) || asked++ >= MAX_ASKED) {
-          throw error;
-        }
+        // who opens a stream has a back-off of its own, and needs to know: of a version that the server does not have yet,
+        // another must be asked for, not the same again
+        if (lane === "stream" || wait === undefined || wait > MAX_RETRY_AFTER) throw error;
+        if (!(rejected || repeatable) || asked++ >= MAX_ASKED) throw error;
         this.#log.debug("Waiting before {method} {path}: {error}", { method, path, wait, error });
         await delay(wait * (1 + this.#random() / 10), outer.signal);
       }
