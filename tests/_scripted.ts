@@ -149,13 +149,21 @@ export function later(ms: number, answer: Answer): Answer {
   };
 }
 
-/** A stream that the test feeds; as an {@linkcode Answer} through {@linkcode Feed.answer}. */
+/** A stream that the test feeds, from before the request that it answers comes; for one request. */
 export class Feed {
   readonly #encoder = new TextEncoder();
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** What is fed before the request comes. */
-  readonly #early: (() => void)[] = [];
+  readonly #stream: ReadableStream<Uint8Array>;
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
   #state: "waiting" | "open" | "over" = "waiting";
+  #unlink: () => void = () => {};
+
+  /** Waits for its request. */
+  constructor() {
+    this.#stream = new ReadableStream<Uint8Array>({
+      start: (controller) => void (this.#controller = controller),
+      cancel: () => this.#over(),
+    });
+  }
 
   /** True while a client reads it. */
   get open(): boolean {
@@ -164,39 +172,26 @@ export class Feed {
 
   /** Answers with the stream. */
   readonly answer: Answer = (_, signal) => {
-    const close = (): void => {
-      signal.removeEventListener("abort", abort);
-      this.#state = "over";
-    };
-    const abort = (): void => {
-      close();
-      this.#controller!.error(signal.reason);
-    };
-    const body = new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        this.#controller = controller;
-        this.#state = "open";
-        for (const act of this.#early.splice(0)) act();
-      },
-      cancel: close,
-    });
-    signal.addEventListener("abort", abort, { once: true });
-    this.#close = close;
-    if (!this.open) close();
-    return new Response(body, { headers: { "content-type": "application/json" } });
+    if (this.#state === "waiting") {
+      this.#state = "open";
+      const abort = (): void => {
+        this.#over();
+        this.#controller.error(signal.reason);
+      };
+      signal.addEventListener("abort", abort, { once: true });
+      this.#unlink = () => signal.removeEventListener("abort", abort);
+    }
+    return new Response(this.#stream, { headers: { "content-type": "application/json" } });
   };
-  #close: () => void = () => {};
 
-  #act(act: () => void): this {
-    if (this.#state === "waiting") this.#early.push(act);
-    else if (this.#state === "open") act();
-    else throw new Error("Cannot feed a stream that is over");
-    return this;
+  #over(): void {
+    this.#state = "over";
+    this.#unlink();
   }
 
   /** Sends events, each as a line. */
   send(...events: unknown[]): this {
-    return this.bytes(this.#encoder.encode(events.map((event) => `${JSON.stringify(event)}\n`).join("")));
+    return this.text(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
   }
 
   /** Sends text as it is. */
@@ -206,25 +201,22 @@ export class Feed {
 
   /** Sends bytes as they are. */
   bytes(bytes: Uint8Array): this {
-    return this.#act(() => this.#controller!.enqueue(bytes));
+    this.#controller.enqueue(bytes);
+    return this;
   }
 
   /** Ends the stream in order. */
   end(): this {
-    return this.#act(() => {
-      this.#close();
-      this.#state = "over";
-      this.#controller!.close();
-    });
+    this.#over();
+    this.#controller.close();
+    return this;
   }
 
   /** Breaks the stream, as a reset connection does. */
   fail(): this {
-    return this.#act(() => {
-      this.#close();
-      this.#state = "over";
-      this.#controller!.error(new TypeError("error reading a body from connection: connection reset"));
-    });
+    this.#over();
+    this.#controller.error(new TypeError("error reading a body from connection: connection reset"));
+    return this;
   }
 }
 
