@@ -72,12 +72,13 @@ function fieldsOf(text: string, struct: string): Map<string, Presence> | undefin
     const embedded = /^\t(\w+) `json:",inline"/.exec(line);
     if (embedded) { for (const [name, presence] of fieldsOf(text, embedded[1]!) ?? []) fields.set(name, presence); }
     const match = /^\t\w+\s+(\S.*?)\s+`.*json:"([^",]+)([^"]*)"/.exec(line);
-    if (match) fields.set(match[2]!, presence(match[1]!, match[3]!.split(","), text));
+    const found = match ? presence(match[1]!, match[3]!.split(","), text) : undefined;
+    if (found !== undefined) fields.set(match![2]!, found);
   }
   return fields;
 }
 
-function presence(type: string, flags: string[], text: string): Presence {
+function presence(type: string, flags: string[], text: string): Presence | undefined {
   if (flags.includes("omitzero")) return "nonzero";
   if (!flags.includes("omitempty")) return "always";
   if (type.startsWith("*")) return "set";
@@ -85,10 +86,7 @@ function presence(type: string, flags: string[], text: string): Presence {
   // A named type: omitempty has no effect on structs.
   const named = new RegExp(`^(?:type |\\t)${type} (?:= )?(\\S+)`, "m").exec(text)?.[1];
   if (named !== undefined) return named === "struct" ? "always" : "nonzero";
-  if (/^(metav1\.|v1\.|runtime\.|resource\.|intstr\.)/.test(type)) {
-    const struct =
-      /\.(ObjectMeta|ListMeta|Time|MicroTime|LabelSelector|RawExtension|Quantity|IntOrString|TypeMeta|\w+(Spec|Reference|Template|Status))$/;
-    return struct.test(type) ? "always" : "nonzero";
-  }
-  return "nonzero";
+  // Types of other packages: times are written as null, of others the schema knows enough.
+  if (/^(metav1\.)?(Time|MicroTime)$/.test(type)) return "always";
+  return type.includes(".") ? undefined : "nonzero";
 }
