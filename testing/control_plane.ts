@@ -4,16 +4,18 @@
  * The two programs come from `KUBEBUILDER_ASSETS`, the folder that `setup-envtest` fills. There are no other parts of a cluster:
  * no controllers (no garbage collection, namespaces stay Terminating), no scheduler and no nodes.
  *
- * ```ts ignore
+ * ```ts
  * import { ControlPlane } from "@tend/operator/testing";
  *
- * await using plane = await ControlPlane.start();
- * const alice = plane.user("alice", ["developers"]);
- * console.log(`kubectl --kubeconfig ${alice.kubeconfig} get namespaces`);
+ * async function asAlice(work: (kubeconfig: string) => Promise<void>): Promise<void> {
+ *   await using plane = await ControlPlane.start();
+ *   await work(plane.user("alice", ["developers"]).kubeconfig);
+ * }
  * ```
  *
  * @module
  */
+import { Client, type ClientOptions } from "../client.ts";
 import { type Duration, toMilliseconds } from "../duration.ts";
 import { delay } from "../delay.ts";
 import { Authority, tokenKeys } from "./_certificates.ts";
@@ -194,6 +196,11 @@ export class ControlPlane implements AsyncDisposable {
     const { token } = (issued.body as { status: { token: string } }).status;
     const user = `system:serviceaccount:${namespace}:${name}`;
     return { name: user, token, kubeconfig: this.#writeKubeconfig(user, { token }, namespace) };
+  }
+
+  /** A client that sends requests as a user, the admin by default. Dispose of it before this object. */
+  client(user: PlaneUser = this.admin, options: ClientOptions = {}): Client {
+    return new Client({ ...options, kubeconfig: user.kubeconfig });
   }
 
   /** Ends kube-apiserver, so that connections are refused: by SIGTERM, it finishes its requests first. etcd goes on. */

@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { delay } from "../../delay.ts";
+import { ApiError } from "../../errors.ts";
+import { Namespace } from "../../kinds.ts";
 import type { ControlPlane, PlaneUser } from "../../testing/control_plane.ts";
 import { ControlPlane as Plane } from "../../testing/control_plane.ts";
 import { processesWith } from "../_processes.ts";
@@ -129,6 +131,14 @@ Deno.test("An owner reference that blocks deletion needs permission on the owner
   const { code, body } = await ask(plane(), account, maps, draft([owner]));
   assertEquals(code, 403);
   assertMatch(body.message, /cannot set blockOwnerDeletion/);
+});
+
+Deno.test("ControlPlane.client() sends requests as the admin, or as the given user", async () => {
+  await using admin = plane().client();
+  assertEquals((await admin.api(Namespace).get("default")).metadata.name, "default");
+  await using dave = plane().client(plane().user("dave"), { namespace: "kube-system" });
+  await assertRejects(() => dave.api(Namespace).get("default"), ApiError, 'User "dave" cannot get');
+  assertEquals(await dave.namespace(), "kube-system");
 });
 
 Deno.test("ControlPlane.restart() keeps the address and the data", async () => {
