@@ -1,5 +1,5 @@
 /**
- * Tests operators without a cluster: an API server in memory.
+ * Tests operators without a cluster: an API server in memory, and a real one on loopback.
  *
  * ```ts
  * import { ApiServer } from "@tend/operator/testing";
@@ -12,3 +12,4 @@
  * @module
  */
 export { ApiServer, type ApiServerOptions, type RecordedRequest } from "./api_server.ts";
+export { ControlPlane, type ControlPlaneOptions, type PlaneUser, type ServiceAccountOptions } from "./control_plane.ts";
