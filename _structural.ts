@@ -318,15 +318,7 @@ function assertValidation(schema: JsonSchema, outside: JsonSchema | undefined, t
     assertValidation(property, structure, false, place.field(name));
   }
   if (schema.items) assertValidation(schema.items, outside?.items, false, place.inner("[]"));
-  if (typeof schema.additionalProperties === "object") {
-    const structure = outside?.additionalProperties;
-    assertValidation(
-      schema.additionalProperties,
-      typeof structure === "object" ? structure : undefined,
-      false,
-      place.inner("{}"),
-    );
-  }
+  if (schema.additionalProperties !== undefined) place.refuse("must not have 'additionalProperties' there");
   for (const junctor of JUNCTORS) {
     for (const branch of schema[junctor] ?? []) assertValidation(branch, outside, typed, place.field(junctor));
   }

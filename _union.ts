@@ -21,13 +21,13 @@ const TEXTS: ReadonlySet<string> = new Set(["title", "description", "example"]);
 /** Answers with the schema of a choice of values. */
 export function enumSchema(all: readonly unknown[], place: Place): JsonSchema {
   const values = all.filter((value) => value !== null);
+  const more = values.length < all.length ? { nullable: true } : {};
+  const base = { enum: values, ...more };
   const types = new Set(values.map((value) => Number.isInteger(value) ? "integer" : typeof value));
-  const more = all.length > values.length ? { nullable: true } : {};
-  const base = { enum: [...all], ...more };
   if (types.size === 1 && ["string", "integer", "number", "boolean"].includes([...types][0]!)) {
     return { type: [...types][0]!, ...base };
   }
-  if (values.every((value) => typeof value === "number" && Number.isFinite(value)) && values.length > 0) {
+  if (values.length > 0 && values.every((value) => typeof value === "number" && Number.isFinite(value))) {
     return { type: "number", ...base };
   }
   if (types.size === 2 && types.has("string") && types.has("integer")) {
@@ -41,23 +41,62 @@ export function enumSchema(all: readonly unknown[], place: Place): JsonSchema {
 /**
  * Answers with a schema for values that match one of the given.
  *
+ * @param strict Which of them refuse the fields of the others; pruning does not remove these
+
  * @throws {TypeError} If a structural schema cannot say that
  */
-export function unite(options: readonly JsonSchema[], junctor: "anyOf" | "oneOf", place: Place): JsonSchema {
+export function unite(
+  options: readonly JsonSchema[],
+  junctor: "anyOf" | "oneOf",
+  place: Place,
+  strict: readonly boolean[] = [],
+): JsonSchema {
   const [first, ...others] = options;
   if (!first) place.refuse("must have an alternative that is a value");
   if (others.length === 0) return first;
-  if (others.every((other) => equal(other, first))) return first;
-  if (options.every(isEnum)) return uniteEnums(options, place);
+  if (others.every((other) => equal(other, first))) {
+    if (junctor === "oneOf") {
+      place.refuse("must have alternatives that differ: a value can never be exactly one of them");
+    }
+    return first;
+  }
+  const nullables = options.filter((option) => option.nullable).length;
+  if (nullables > 0) {
+    const united = unite(options.map(notNull), junctor, place, strict);
+    return junctor === "oneOf" && nullables > 1 ? united : { ...united, nullable: true };
+  }
+  if (options.every(isEnum)) return uniteEnums(options, junctor, place);
   const integers = options.filter((option) => option.type === "integer");
   const strings = options.filter((option) => option.type === "string");
   if (integers.length > 0 && strings.length > 0 && integers.length + strings.length === options.length) {
     return intOrString(unite(integers, junctor, place), unite(strings, junctor, place), place);
   }
   const outside = structure(options, place);
-  const branches = options.map((option) => validation(option, outside));
+  const branches = options.map((option, index) => {
+    const branch = validation(option, outside);
+    return strict[index] ? close(branch, option, outside) : branch;
+  });
   if (junctor === "anyOf" && branches.some((branch) => Object.keys(branch).length === 0)) return outside;
   return { ...outside, [junctor]: branches };
+}
+
+/** Refuses the fields that only other alternatives have. */
+function close(branch: JsonSchema, option: JsonSchema, outside: JsonSchema): JsonSchema {
+  const others = Object.keys(outside.properties ?? {}).filter((name) => !Object.hasOwn(option.properties ?? {}, name));
+  const [first, ...more] = others.map((name): JsonSchema => ({ required: [name] }));
+  return first ? { ...branch, not: more.length > 0 ? { anyOf: [first, ...more] } : first } : branch;
+}
+
+function notNull(schema: JsonSchema): JsonSchema {
+  const { nullable: _, ...rest } = schema;
+  return rest;
+}
+
+/** Moves the enum of what may be null into `allOf`: beside `nullable`, the server would hold null against it. */
+export function freeNull(schema: JsonSchema): JsonSchema {
+  if (!schema.nullable || !schema.enum) return schema;
+  const { enum: values, allOf = [], ...rest } = schema;
+  return { ...rest, allOf: [...allOf, { enum: values }] };
 }
 
 /** True if the enum says all. */
@@ -68,11 +107,13 @@ function isEnum(schema: JsonSchema): boolean {
     );
 }
 
-function uniteEnums(options: readonly JsonSchema[], place: Place): JsonSchema {
-  return enumSchema([...new Set(options.flatMap((option) => option.enum!))], place);
+function uniteEnums(options: readonly JsonSchema[], junctor: "anyOf" | "oneOf", place: Place): JsonSchema {
+  const values = options.flatMap((option) => option.enum!);
+  const once = (value: unknown): boolean => values.indexOf(value) === values.lastIndexOf(value);
+  return enumSchema(junctor === "oneOf" ? values.filter(once) : [...new Set(values)], place);
 }
 
-/** Numbers' validations do not touch strings, nor the other way round; enums and `allOf` would. */
+/** Numbers' validations do not touch strings, nor the other way round; an enum would, so it becomes a pattern. */
 function intOrString(integer: JsonSchema, string: JsonSchema, place: Place): JsonSchema {
   const { type: _, format: _format, ...numbers } = integer;
   const { type: _string, enum: texts, ...rest } = string;
@@ -87,11 +128,10 @@ function intOrString(integer: JsonSchema, string: JsonSchema, place: Place): Jso
     }
   }
   if (texts) {
-    const list = texts.filter((value) => value !== null).map((value) => JSON.stringify(value)).join(", ");
-    schema["x-kubernetes-validations"] = [{
-      rule: `type(self) == int || self in [${list}]`,
-      message: `must be an integer or one of ${list}`,
-    }];
+    const words = texts.map((text) => String(text).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+    const pattern = `^(?:${words.join("|")})$`;
+    if (schema.pattern === undefined) schema.pattern = pattern;
+    else schema.allOf = [{ pattern }];
   }
   return schema;
 }
@@ -106,29 +146,36 @@ function structure(options: readonly JsonSchema[], place: Place): JsonSchema {
     if (values.every((value) => equal(value, values[0]))) {
       if (values[0] !== undefined) outside[key] = values[0];
     } else if (!TEXTS.has(keyword)) {
-      place.refuse(
-        keyword === "type" || keyword === "x-kubernetes-int-or-string"
-          ? `must not be of several types (${
-            options.map(typeName).join(" | ")
-          }): only z.int() and z.string() may be mixed`
-          : `must have the same '${keyword}' in all alternatives: it cannot depend on which one a value is`,
-      );
+      if (new Set(options.map(typeName)).size > 1) refuseTypes(options, place);
+      place.refuse(`must have the same '${keyword}' in all alternatives: it cannot depend on which one a value is`);
     }
   }
   if (options.some((option) => option.properties)) outside.properties = fields(options, place);
-  if (options.some((option) => option.additionalProperties !== undefined)) {
-    const values = options.map((option) => option.additionalProperties);
-    if (outside.properties || values.some((value) => typeof value !== "object")) {
-      place.refuse("must not be a map in one alternative and have named fields in another");
+  const values = options.map((option) => option.additionalProperties);
+  if (values.some((value) => value !== undefined)) {
+    if (outside.properties) place.refuse("must not be a map in one alternative and have named fields in another");
+    if (values.some((value) => !equal(value, values[0]))) {
+      place.refuse("must not be maps of different values: alternatives may not differ in that");
     }
-    outside.additionalProperties = join(values as JsonSchema[], place.inner("{}"));
+    outside.additionalProperties = values[0];
   }
   if (first.items) outside.items = join(options.map((option) => option.items!), place.inner("[]"));
   return outside as JsonSchema;
 }
 
+/** What is common to the same field of several alternatives, each of which goes on to check its own. */
 function join(schemas: readonly JsonSchema[], place: Place): JsonSchema {
-  return schemas.every((schema) => equal(schema, schemas[0])) ? schemas[0]! : unite(schemas, "anyOf", place);
+  if (schemas.every((schema) => equal(schema, schemas[0]))) return schemas[0]!;
+  if (new Set(schemas.map(typeName)).size > 1) refuseTypes(schemas, place);
+  return unite(schemas, "anyOf", place);
+}
+
+function refuseTypes(schemas: readonly JsonSchema[], place: Place): never {
+  place.refuse(
+    `must not be of several types (${
+      schemas.map(typeName).join(" | ")
+    }): only a union of z.int() and z.string() may be`,
+  );
 }
 
 /** The fields of all alternatives; one in several of them has what is common to these. */
@@ -158,7 +205,7 @@ function typeName(schema: JsonSchema): string {
 /** What is left of a schema to be checked inside of a junctor, when the structure stands outside. */
 function validation(schema: JsonSchema, outside: JsonSchema): JsonSchema {
   const inside: JsonSchema = {};
-  for (const [key, value] of Object.entries(schema)) {
+  for (const [key, value] of Object.entries(freeNull(schema))) {
     const keyword = key as keyof JsonSchema;
     if (VALIDATION.has(key)) Object.assign(inside, { [key]: value });
     else if (keyword === "allOf" || keyword === "anyOf" || keyword === "oneOf") {
@@ -172,10 +219,6 @@ function validation(schema: JsonSchema, outside: JsonSchema): JsonSchema {
   });
   if (properties.length > 0) inside.properties = Object.fromEntries(properties);
   if (schema.items && !equal(schema.items, outside.items)) inside.items = validation(schema.items, outside.items!);
-  const { additionalProperties: values } = schema;
-  if (typeof values === "object" && !equal(values, outside.additionalProperties)) {
-    inside.additionalProperties = validation(values, outside.additionalProperties as JsonSchema);
-  }
   return inside;
 }
 

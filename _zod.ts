@@ -16,7 +16,7 @@ import { globalRegistry } from "zod";
 import { equal } from "./json.ts";
 import { type JsonSchema, type Place, VALIDATION } from "./_structural.ts";
 import { lengthSchema, noChecks, numberSchema, patternOf, stringSchema, type ZodInternals } from "./_zod_scalar.ts";
-import { enumSchema, intersect, unite } from "./_union.ts";
+import { enumSchema, freeNull, intersect, unite } from "./_union.ts";
 
 /** Any schema of zod, for the type checker: what it puts out. */
 export interface ZodSchema<Output = unknown> {
@@ -82,7 +82,19 @@ const ANNOTATIONS = new Set(["title", "description", "example"]);
  * @throws {TypeError} If there is none; the message names the path
  */
 export function fromZod(schema: ZodSchema, place: Place): JsonSchema {
-  return convert(schema as unknown as Zod, place, []);
+  return finish(convert(schema as unknown as Zod, place, []));
+}
+
+/** Frees null from enums, all the way down. */
+function finish(schema: JsonSchema): JsonSchema {
+  const { properties, additionalProperties: values, items } = schema;
+  const finished = freeNull({ ...schema });
+  if (properties) {
+    finished.properties = Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, finish(field)]));
+  }
+  if (typeof values === "object") finished.additionalProperties = finish(values);
+  if (items) finished.items = finish(items);
+  return finished;
 }
 
 function convert(zod: Zod, place: Place, around: readonly Zod[]): JsonSchema {
@@ -149,21 +161,16 @@ const TYPES: Readonly<Record<string, Convert>> = {
   nonoptional: within,
   readonly: within,
   lazy: (zod, place, { around }) => convert((zod._zod.def.getter as () => Zod)(), place, around),
-  nullable: (zod, place, { around }) => nullable(convert(inner(zod), place, around)),
+  nullable: (zod, place, { around }) => ({ ...convert(inner(zod), place, around), nullable: true }),
   default: (zod, place, state) => withDefault(zod, place, state, false),
   prefault: (zod, place, state) => withDefault(zod, place, state, true),
 };
-
-/** Null is a value too, in an enum as well. */
-function nullable(schema: JsonSchema): JsonSchema {
-  const values = schema.enum;
-  return { ...schema, ...(values && !values.includes(null) ? { enum: [...values, null] } : {}), nullable: true };
-}
 
 function withDefault(zod: Zod, place: Place, state: State, before: boolean): JsonSchema {
   const schema = within(zod, place, state);
   const { def } = zod._zod;
   const value = def.defaultValue;
+  if (value === null) place.refuse("must not have null for a default, which the server takes for none");
   if (!equal(value, def.defaultValue)) place.refuse("must have a default that is always the same");
   let copy: unknown;
   try {
@@ -239,13 +246,28 @@ function tupleSchema(zod: Zod, place: Place, { around }: State): JsonSchema {
 }
 
 function unionSchema(zod: Zod, place: Place, { around }: State): JsonSchema {
-  const { options, inclusive } = zod._zod.def as unknown as { options: Zod[]; inclusive?: boolean };
-  const kinds = (zod: Zod): string => zod._zod.def.type!;
-  const real = options.filter((option) => kinds(option) !== "null" && kinds(option) !== "undefined");
+  const { inclusive, discriminator } = zod._zod.def;
+  const junctor = inclusive === false && discriminator === undefined ? "oneOf" : "anyOf";
+  const options = junctor === "anyOf" ? alternatives(zod) : zod._zod.def.options as Zod[];
+  const real = options.filter((option) => !["null", "undefined"].includes(option._zod.def.type!));
   const schemas = real.map((option, index) => convert(option, place.inner(`|${index}`), around));
-  const discriminated = zod._zod.def.discriminator !== undefined;
-  const united = unite(schemas, inclusive === false && !discriminated ? "oneOf" : "anyOf", place);
-  return options.some((option) => kinds(option) === "null") ? nullable(united) : united;
+  const united = unite(schemas, junctor, place, real.map(isStrict));
+  return options.some((option) => option._zod.def.type === "null") ? { ...united, nullable: true } : united;
+}
+
+/** The alternatives of a union, and of the unions among them. */
+function alternatives(zod: Zod): Zod[] {
+  return (zod._zod.def.options as Zod[]).flatMap((option) => {
+    const { type, inclusive, discriminator } = option._zod.def;
+    const nested = type === "union" && (inclusive !== false || discriminator !== undefined);
+    return nested && globalRegistry.get(option as never) === undefined ? alternatives(option) : [option];
+  });
+}
+
+/** True for an object that refuses fields it does not name. */
+function isStrict(zod: Zod): boolean {
+  const { innerType, catchall } = zod._zod.def as { innerType?: Zod; catchall?: Zod };
+  return innerType ? isStrict(innerType) : catchall?._zod.def.type === "never";
 }
 
 /** True if a value of the schema may be absent. */

@@ -187,13 +187,21 @@ export function numberSchema(zod: ZodInternals, place: Place, ruled = false): Js
       if (range.max !== undefined) atMost(schema, range.max, false);
     } else if (def.check === "greater_than") atLeast(schema, value, !def.inclusive);
     else if (def.check === "less_than") atMost(schema, value, !def.inclusive);
-    else if (def.check === "multiple_of" && Number.isFinite(value) && value !== 0) factors.push(Math.abs(value));
+    else if (def.check === "multiple_of") factors.push(factor(value, place));
     else if (def.check !== "custom" || !ruled) refuseCheck(def, place);
   }
   const [first, ...others] = factors;
   if (first !== undefined) schema.multipleOf = first;
   if (others.length > 0) schema.allOf = others.map((multipleOf) => ({ multipleOf }));
   return schema;
+}
+
+/** The server cuts off the fraction of a factor before it divides a whole number by it. */
+function factor(value: number, place: Place): number {
+  if (!Number.isInteger(value) || value === 0) {
+    place.refuse(`must be a multiple of a whole number, if of any: current value is ${value}`);
+  }
+  return Math.abs(value);
 }
 
 function atLeast(schema: JsonSchema, value: number, exclusive: boolean): void {
