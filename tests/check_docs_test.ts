@@ -24,7 +24,7 @@ Deno.test("codeBlocks() refuses a block without an end", () => {
 Deno.test("shellProblems() finds nothing wrong with commands that exist", () => {
   const commands = [
     "npx -y deno task ok",
-    "$ deno task test:control-plane # builds first",
+    "$ deno task test:control-plane # builds first; and then tests | it",
     "deno run -A examples/backup.ts --help",
     "deno run --allow-net=localhost \\\n  examples/backup.ts",
     "KUBECONFIG=x deno run -A examples/backup.ts && kubectl get pods | kubectl apply -f -",

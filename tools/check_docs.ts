@@ -65,9 +65,9 @@ export function codeBlocks(text: string): Block[] {
 
 /** What is wrong with the commands of a shell block, one line each. */
 export function shellProblems(code: string, known: Known): string[] {
-  const commands = code.replaceAll("\\\n", " ").split(/\n|&&|\|\|?|;/);
+  const commands = code.replaceAll("\\\n", " ").replace(/(^|\s)#.*$/gm, "").split(/\n|&&|\|\|?|;/);
   return commands.flatMap((line) => {
-    const words = line.replace(/(^|\s)#.*$/, "").replace(/^\s*\$ /, "").trim().split(/\s+/);
+    const words = line.replace(/^\s*\$ /, "").trim().split(/\s+/);
     while (/^[A-Z_]+=/.test(words[0] ?? "")) words.shift();
     if (words[0] === "npx") words.splice(0, words[1] === "-y" ? 2 : 1);
     const [program = "", ...args] = words;
