@@ -183,12 +183,13 @@ export class Exchange {
         try {
           answer = await this.#attempt(lane, { ...outline, path }, outer, left);
         } catch (error) {
-          left -= this.#now() - started;
-          if (!(error instanceof TransportError) || error.timedOut || retries-- <= 0 || left <= 0) throw error;
+          if (!(error instanceof TransportError) || error.timedOut || retries-- <= 0) throw error;
           this.#log.debug("Repeating {method} {path}: {error}", { method, path, error });
           // the first repeat goes at once: most often only a pooled connection was stale
-          if (backoff.failures > 0) await delay(backoff.next(), outer.signal);
-          else backoff.next();
+          const wait = backoff.next();
+          if (backoff.failures > 1) await delay(wait, outer.signal);
+          left -= this.#now() - started;
+          if (left <= 0) throw error;
           continue;
         }
         left = Math.max(1, left - (this.#now() - started));

@@ -82,10 +82,13 @@ interface Scope {
 /**
  * A connection to one API server.
  *
- * Guarantees: every request has a deadline, or, once a stream has begun, the caller's signal. Reads, and writes that
- * carry a condition, are repeated when no answer came; other writes are not, for they may have taken effect. What the
- * server asks to send later (429 and 503 with Retry-After) is sent later, up to 10 times. After a timeout, the next
- * request goes over a new connection. Credentials are read at the first request, and again when they change.
+ * Guarantees: every request has a deadline, and every stream until its answer begins. Reads, and writes that carry a
+ * condition, are repeated when no answer came; other writes are not, for they may have taken effect. What the server asks
+ * to send later (429 and 503 with Retry-After) is sent later, up to 10 times. Streams are not repeated at all: whoever
+ * opens one has a back-off of its own. After a timeout, the next request goes over a new connection. Credentials are
+ * read at the first request, again when they may have changed, and never sent to another server than theirs.
+ *
+ * Caveats: the system's certificates are trusted beside those of a kubeconfig or service account, as Deno does.
  */
 export class Client implements AsyncDisposable {
   /** Who the fields that this client writes belong to. */
@@ -135,8 +138,8 @@ export class Client implements AsyncDisposable {
    * @throws {ApiError} If the server answers with an error
    * @throws {TransportError} If no answer came
    */
-  stream(options: RequestOptions): Promise<Response> {
-    return this.#exchange.stream(...this.#outline(options));
+  async stream(options: RequestOptions): Promise<Response> {
+    return await this.#exchange.stream(...this.#outline(options));
   }
 
   /** Derives a client that shares connections and credentials and does more, on top of what this one does. */
