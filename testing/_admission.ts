@@ -10,6 +10,7 @@
  * @module
  */
 import type { Call } from "./_call.ts";
+import { checkEscalation, checkOwners, checkRoleRef } from "./_escalation.ts";
 import type { Kube } from "./_objects.ts";
 import { forbidden, notFound } from "./_status.ts";
 
@@ -18,6 +19,12 @@ export const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-system", 
 
 /** Refuses a create in a namespace that is not there, or going. */
 export function admitCreate(call: Call, object: Kube): void {
+  admitNamespace(call, object);
+  checkOwners(call, object);
+  checkEscalation(call, object);
+}
+
+function admitNamespace(call: Call, object: Kube): void {
   const { info, asked, server } = call;
   if (!info.namespaced) return;
   const namespace = server.store.collection("namespaces").get("", asked.namespace)?.object;
@@ -33,7 +40,11 @@ export function admitCreate(call: Call, object: Kube): void {
 }
 
 /** Looks at an update. */
-export function admitUpdate(_call: Call, _object: Kube, _old: Kube): void {}
+export function admitUpdate(call: Call, object: Kube, old: Kube): void {
+  checkOwners(call, object, old);
+  checkEscalation(call, object, old);
+  checkRoleRef(call.info, object, old);
+}
 
 /** Refuses to delete what the cluster cannot be without. */
 export function admitDelete({ info, asked }: Call): void {

@@ -1,5 +1,5 @@
 /**
- * Finds out who asks: by bearer token, service account token, or impersonation.
+ * Finds out who asks: by bearer token, by service account token, or by impersonation.
  *
  * ```ts
  * import { Users } from "./_auth.ts";
@@ -12,7 +12,9 @@
  * @module
  */
 import type { AccessAttributes, ServerState, User } from "./_call.ts";
+import type { Kube } from "./_objects.ts";
 import { StatusError } from "./_status.ts";
+import type { Store } from "./_store.ts";
 
 /** Who does not say who they are. */
 export const ANONYMOUS: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
@@ -20,79 +22,146 @@ export const ANONYMOUS: User = { name: "system:anonymous", groups: ["system:unau
 /** Who may do everything. */
 export const ADMIN: User = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
 
-/** A user whose groups say that they are authenticated. */
-export function authenticated(user: User): User {
-  const { groups } = user;
-  return groups.includes("system:authenticated") ? user : { ...user, groups: [...groups, "system:authenticated"] };
+const AUTHENTICATED = "system:authenticated";
+
+/** The groups of a service account of a namespace. */
+function accountGroups(namespace: string): string[] {
+  return ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
+}
+
+/** A token of a service account. */
+interface AccountToken {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly id: string;
+  /** ms since 1970. */
+  readonly expires: number;
+}
+
+function base64url(value: string): string {
+  return btoa(value).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
 /** The users that a server knows. */
 export class Users {
   readonly #tokens = new Map<string, User>();
+  readonly #accounts = new Map<string, AccountToken>();
 
   /** Lets a token stand for a user. */
   add(token: string, user: User): void {
-    this.#tokens.set(token, authenticated(user));
+    const { groups } = user;
+    this.#tokens.set(token, groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...groups, AUTHENTICATED] });
   }
 
-  /** The user of a token. */
+  /** The user of a token that was added. */
   byToken(token: string): User | undefined {
     return this.#tokens.get(token);
   }
-}
 
-function unauthorized(): StatusError {
-  return new StatusError({ code: 401, reason: "Unauthorized", message: "Unauthorized" });
+  /** Makes a token for a service account. */
+  issue(server: ServerState, namespace: string, { metadata }: Kube, seconds: number, audiences: readonly string[]): string {
+    const now = Math.floor(server.now().getTime() / 1000);
+    const id = server.uid();
+    const name = metadata.name!, uid = metadata.uid!;
+    const claims = {
+      aud: audiences,
+      exp: now + seconds,
+      iat: now,
+      iss: "https://kubernetes.default.svc",
+      jti: id,
+      "kubernetes.io": { namespace, serviceaccount: { name, uid } },
+      nbf: now,
+      sub: `system:serviceaccount:${namespace}:${name}`,
+    };
+    const signature = Array.from({ length: 64 }, () => String.fromCharCode(Math.floor(server.random() * 256))).join("");
+    const token = [JSON.stringify({ alg: "RS256", kid: "tend" }), JSON.stringify(claims), signature].map(base64url).join(".");
+    this.#accounts.set(token, { namespace, name, uid, id, expires: (now + seconds) * 1000 });
+    return token;
+  }
+
+  /** The user of a token; undefined if it is not known, has expired, or its service account is gone. */
+  authenticate(token: string, store: Store, now: Date): User | undefined {
+    const user = this.#tokens.get(token);
+    if (user) return user;
+    const account = this.#accounts.get(token);
+    if (!account || account.expires <= now.getTime()) return undefined;
+    const { namespace, name, uid, id } = account;
+    if (store.collection("serviceaccounts").get(namespace, name)?.object.metadata.uid !== uid) return undefined;
+    return {
+      name: `system:serviceaccount:${namespace}:${name}`,
+      groups: [...accountGroups(namespace), AUTHENTICATED],
+      uid,
+      extra: { "authentication.kubernetes.io/credential-id": [`JTI=${id}`] },
+    };
+  }
 }
 
 /**
  * The user of a request; `fallback` is who asks without saying so.
  *
- * @throws {StatusError} If the token is not known
+ * @throws {StatusError} If the token is not good
  */
-export function authenticate(headers: Headers, users: Users, fallback: User): User {
+export function authenticate(server: ServerState, headers: Headers, fallback: User): User {
   const header = headers.get("authorization");
   const [, scheme = "", token = ""] = /^(\S+)\s+(.*)$/.exec(header ?? "") ?? [];
-  if (scheme.toLowerCase() !== "bearer" || token === "") return fallback;
-  const user = users.byToken(token.trim());
-  if (!user) throw unauthorized();
+  if (scheme.toLowerCase() !== "bearer" || token.trim() === "") return fallback;
+  const user = server.authenticate(token.trim());
+  if (!user) throw new StatusError({ code: 401, reason: "Unauthorized", message: "Unauthorized" });
   return user;
 }
 
+function goStrings(values: readonly string[]): string {
+  return values.length === 0 ? "[]string(nil)" : `[]string{${values.map((each) => JSON.stringify(each)).join(", ")}}`;
+}
+
 /** The user that a request is done as; who asks must be allowed to impersonate. */
-export function impersonate(server: ServerState, user: User, headers: Headers): User {
+export function impersonate(server: ServerState, user: User, headers: Headers, asked: AccessAttributes): User {
   const name = headers.get("impersonate-user") ?? "";
   const groups = (headers.get("impersonate-group") ?? "").split(",").map((each) => each.trim()).filter((each) => each);
-  const uid = headers.get("impersonate-uid") ?? undefined;
+  const uid = headers.get("impersonate-uid") ?? "";
   const extra: Record<string, string[]> = {};
   for (const [key, value] of headers) {
-    if (key.startsWith("impersonate-extra-")) extra[decodeURIComponent(key.slice(18))] = value.split(",").map((each) => each.trim());
+    if (!key.startsWith("impersonate-extra-")) continue;
+    extra[decodeURIComponent(key.slice(18))] = value.split(",").map((each) => each.trim());
   }
   if (name === "") {
-    if (groups.length > 0 || uid || Object.keys(extra).length > 0) {
-      throw new StatusError({
-        code: 400,
-        reason: "BadRequest",
-        message: `requested ${JSON.stringify({ groups, uid, extra })} without impersonating a user`,
-      });
-    }
-    return user;
+    if (groups.length === 0 && uid === "" && Object.keys(extra).length === 0) return user;
+    const message = `requested &user.DefaultInfo{Name:"", UID:${JSON.stringify(uid)}, Groups:${goStrings(groups)}, ` +
+      "Extra:map[string][]string(nil)} without impersonating a user name";
+    throw new StatusError({ code: 400, reason: "BadRequest", message });
   }
   const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(name);
-  const wanted: AccessAttributes[] = account
-    ? [{ verb: "impersonate", resource: "serviceaccounts", namespace: account[1]!, name: account[2]! }]
-    : [{ verb: "impersonate", resource: "users", name }];
-  for (const group of groups) wanted.push({ verb: "impersonate", resource: "groups", name: group });
-  for (const attributes of wanted) {
-    if (!server.allows(user, attributes)) throw forbiddenAccess(user, attributes);
+  const authentication = "authentication.k8s.io";
+  const wanted: AccessAttributes[] = [
+    account
+      ? { verb: "impersonate", resource: "serviceaccounts", namespace: account[1]!, name: account[2]! }
+      : { verb: "impersonate", resource: "users", name },
+    ...groups.map((group) => ({ verb: "impersonate", resource: "groups", name: group })),
+    ...(uid === "" ? [] : [{ verb: "impersonate", group: authentication, resource: "uids", name: uid }]),
+    ...Object.entries(extra).flatMap(([key, values]) =>
+      values.map((value) => ({
+        verb: "impersonate",
+        group: authentication,
+        resource: "userextras",
+        subresource: key,
+        name: value,
+      }))
+    ),
+  ];
+  if (wanted.some((attributes) => !server.allows(user, attributes))) {
+    const mode = account ? "serviceaccount" : name.startsWith("system:node:") ? "arbitrary-node" : "user-info";
+    throw forbiddenAccess(user, { ...asked, verb: `impersonate-on:${mode}:${asked.verb}` });
   }
   const all = new Set(groups);
-  if (account && groups.length === 0) {
-    all.add("system:serviceaccounts");
-    all.add(`system:serviceaccounts:${account[1]}`);
-  }
-  all.add(name === ANONYMOUS.name ? "system:unauthenticated" : "system:authenticated");
-  return { name, groups: [...all], ...(uid ? { uid } : {}), ...(Object.keys(extra).length > 0 ? { extra } : {}) };
+  if (account && groups.length === 0) for (const each of accountGroups(account[1]!)) all.add(each);
+  all.add(name === ANONYMOUS.name ? "system:unauthenticated" : AUTHENTICATED);
+  return {
+    name,
+    groups: [...all],
+    ...(uid === "" ? {} : { uid }),
+    ...(Object.keys(extra).length > 0 ? { extra } : {}),
+  };
 }
 
 /** The answer for what a user may not do. */

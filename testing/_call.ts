@@ -14,7 +14,7 @@
 import type { Registry, ResourceInfo } from "./_registry.ts";
 import type { ResourceRequest } from "./_router.ts";
 import type { Store } from "./_store.ts";
-import type { Fields } from "./_objects.ts";
+import type { Fields, Kube } from "./_objects.ts";
 
 /** Who asks. */
 export interface User {
@@ -42,6 +42,10 @@ export interface ServerState {
   readonly closed: AbortSignal;
   /** True if a user may do that; always true while authorization is off. */
   allows(user: User, attributes: AccessAttributes): boolean;
+  /** The user of a bearer token, if it is good. */
+  authenticate(token: string): User | undefined;
+  /** Makes a token for a service account. */
+  issueToken(namespace: string, account: Kube, seconds: number, audiences: readonly string[]): string;
   /** True if requests are authorized at all. */
   readonly authorizes: boolean;
 }

@@ -17,20 +17,24 @@ import { remove, removeAll } from "./_delete.ts";
 import { checkWriteOptions } from "./_options.ts";
 import { patch } from "./_patch.ts";
 import { encodeList, find, get, list, representation } from "./_read.ts";
+import { requestToken, review, REVIEWS } from "./_reviews.ts";
 import { scale } from "./_scale.ts";
 import { methodNotAllowed, noResource, notFound, qualified } from "./_status.ts";
 import { watch } from "./_watch.ts";
-import { create, liveOf, mustExist, update } from "./_write.ts";
+import { create, liveOf, mayCreate, mustExist, update } from "./_write.ts";
 
 /** Answers a request for a resource that is served. */
 export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
   const { asked, info } = call;
   const { subresource, verb } = asked;
+  const asks = REVIEWS.get(info.storage);
+  if (asks && verb === "create" && asked.name === "") return review(call, asks);
   if (subresource !== "") {
     const sub = info.subresources.get(subresource);
     if (!sub || asked.rest.length > 0) throw info.custom ? notFound(info, asked.name) : noResource();
     if (!sub.verbs.includes(verb)) throw refuseVerb(call);
     if (subresource === "scale") return scale(call);
+    if (subresource === "token") return requestToken(call);
     if (subresource !== "status") throw noResource();
   } else if (!info.verbs.includes(verb)) throw refuseVerb(call);
   switch (verb) {
@@ -81,6 +85,7 @@ function put(call: Call): Answer {
   const object = decode(call, value);
   const live = liveOf(call);
   if (!live && subresource === "" && behaviourOf(info).createOnUpdate) {
+    mayCreate(call);
     object.metadata.name ??= asked.name;
     return { code: 201, body: create(call, object) };
   }

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { behaviourOf, view } from "./_behaviour.ts";
+import { view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
 import { checkSize, mediaType, parseYaml } from "./_codec.ts";
 import { decode } from "./_decode.ts";
@@ -21,7 +21,7 @@ import { checkWriteOptions } from "./_options.ts";
 import { resetBy, schemaOf } from "./_ownership.ts";
 import { strategicMerge } from "./_strategic.ts";
 import { badRequest, conflict, invalid, StatusError } from "./_status.ts";
-import { create, liveOf, mustExist, update, writerOf } from "./_write.ts";
+import { create, liveOf, mayCreate, mustExist, update, writerOf } from "./_write.ts";
 
 /** The ways to patch. */
 export type PatchType = "json" | "merge" | "strategic" | "apply";
@@ -191,7 +191,7 @@ function apply(call: Call, subresource: "" | "status"): Answer {
   if (resourceVersion && live) merged.metadata.resourceVersion = resourceVersion;
   const object = decode(call, merged);
   if (!live) {
-    if (behaviourOf(info).status) delete object.status;
+    mayCreate(call);
     return { code: 201, body: create(call, object, { tracked: true }) };
   }
   return { code: 200, body: update(call, live, object, { subresource, tracked: true }) };

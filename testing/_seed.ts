@@ -1,28 +1,47 @@
 /**
- * Stores what every cluster has from the start: the first namespaces and the service of the API server.
+ * Stores what every cluster has from the start: the first namespaces, roles and bindings.
+ *
+ * ```ts
+ * import { FIRST_NAMESPACES } from "./_seed.ts";
+ *
+ * console.assert(FIRST_NAMESPACES.includes("default"));
+ * ```
  *
  * @module
  */
+import { BOOTSTRAP_BINDINGS, BOOTSTRAP_ROLES } from "./_bootstrap_roles.ts";
 import type { ServerState } from "./_call.ts";
-import { timestamp } from "./_objects.ts";
+import { type Kube, timestamp } from "./_objects.ts";
 
-const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
+/** The namespaces that are there from the start. */
+export const FIRST_NAMESPACES: readonly string[] = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
+const RBAC = "rbac.authorization.k8s.io";
 
 /** Stores it. */
 export function seed(server: ServerState): void {
-  const namespaces = server.store.collection("namespaces");
-  for (const name of NAMESPACES) {
-    namespaces.put("", name, {
-      apiVersion: "v1",
-      kind: "Namespace",
-      metadata: {
-        name,
-        uid: server.uid(),
-        creationTimestamp: timestamp(server.now()),
-        labels: { "kubernetes.io/metadata.name": name },
-      },
-      spec: { finalizers: ["kubernetes"] },
-      status: { phase: "Active" },
+  const creationTimestamp = timestamp(server.now());
+  const put = (storage: string, name: string, object: Omit<Kube, "metadata">, meta: object): void => {
+    const metadata = { name, uid: server.uid(), creationTimestamp, ...meta };
+    const { apiVersion, kind, ...rest } = object;
+    server.store.collection(storage).put("", name, { apiVersion, kind, metadata, ...rest } as Kube);
+  };
+  for (const name of FIRST_NAMESPACES) {
+    const rest = { spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } };
+    put("namespaces", name, { apiVersion: "v1", kind: "Namespace", ...rest }, {
+      labels: { "kubernetes.io/metadata.name": name },
+    });
+  }
+  const annotations = { "rbac.authorization.kubernetes.io/autoupdate": "true" };
+  const apiVersion = `${RBAC}/v1`;
+  for (const { name, labels, rules } of BOOTSTRAP_ROLES) {
+    put(`clusterroles.${RBAC}`, name, { apiVersion, kind: "ClusterRole", rules }, { annotations, labels });
+  }
+  for (const { name, labels, subjects } of BOOTSTRAP_BINDINGS) {
+    const roleRef = { apiGroup: RBAC, kind: "ClusterRole", name };
+    put(`clusterrolebindings.${RBAC}`, name, { apiVersion, kind: "ClusterRoleBinding", subjects, roleRef }, {
+      annotations,
+      labels,
     });
   }
 }

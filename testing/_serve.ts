@@ -14,22 +14,33 @@ import type { AccessAttributes, Call, ServerState, User } from "./_call.ts";
 import { discover, health, VERSION } from "./_discovery.ts";
 import { handle } from "./_handle.ts";
 import { errorResponse, jsonResponse, textResponse } from "./_respond.ts";
-import { type Asked, type ResourceRequest, route } from "./_router.ts";
+import { type Asked, type ResourceRequest } from "./_router.ts";
 import { noResource, pageNotFound } from "./_status.ts";
 
-function attributesOf(asked: Asked): AccessAttributes {
+/** What a request asks for, in the words of RBAC. */
+export function attributesOf(asked: Asked): AccessAttributes {
   if (asked.kind === "path") return { verb: asked.verb, path: asked.path };
   const { verb, group, plural, subresource, namespace, name } = asked;
   return { verb, group, resource: plural, subresource, namespace, name };
 }
 
+/** A request of a known user. */
+export interface Received {
+  readonly request: Request;
+  readonly url: URL;
+  readonly body: string;
+  readonly user: User;
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
 /** Answers a request. */
-export function serve(server: ServerState, request: Request, url: URL, body: string, user: User): Response {
-  const asked = route(request.method, url);
+export function serve(server: ServerState, asked: Asked, received: Received): Response {
+  const { request, url, user } = received;
   const attributes = attributesOf(asked);
   if (!server.allows(user, attributes)) throw forbiddenAccess(user, attributes);
   if (asked.kind === "path") return servePath(server, request, url);
-  return serveResource(server, request, url, body, user, asked);
+  return serveResource(server, received, asked);
 }
 
 function servePath(server: ServerState, request: Request, url: URL): Response {
@@ -53,21 +64,15 @@ function rootPaths({ registry }: ServerState): string[] {
   return paths.sort();
 }
 
-function serveResource(
-  server: ServerState,
-  request: Request,
-  url: URL,
-  body: string,
-  user: User,
-  asked: ResourceRequest,
-): Response {
+function serveResource(server: ServerState, received: Received, asked: ResourceRequest): Response {
+  const { request, url, body, user, signal } = received;
   const { group, version, plural } = asked;
   const info = server.registry.find(group, version, plural);
   if (!info) throw server.registry.isBuiltin(group) ? noResource() : pageNotFound();
   const misplaced = info.namespaced ? asked.name !== "" && !asked.inNamespace : asked.inNamespace;
   const unscoped = info.namespaced && !asked.inNamespace && !["list", "watch"].includes(asked.verb);
   if (misplaced || unscoped) throw info.custom ? pageNotFound() : noResource();
-  const { headers, method, signal } = request;
+  const { headers, method } = request;
   const warnings: string[] = info.custom?.deprecation ? [info.custom.deprecation] : [];
   const accept = headers.get("accept");
   const call: Call = { server, asked, info, method, query: url.searchParams, headers, user, body, warnings, signal };

@@ -10,6 +10,7 @@
  * @module
  */
 import { admitCreate, admitUpdate } from "./_admission.ts";
+import { forbiddenAccess } from "./_auth.ts";
 import { behaviourOf, view } from "./_behaviour.ts";
 import type { Call } from "./_call.ts";
 import { validateMetadata, validateMetadataUpdate } from "./_metadata.ts";
@@ -272,6 +273,13 @@ export function isGone(storage: string, object: Kube): boolean {
   if (deletionTimestamp === undefined || (finalizers ?? []).length > 0) return false;
   if (storage === "namespaces") return (object.spec?.finalizers ?? []).length === 0;
   return (deletionGracePeriodSeconds ?? 0) === 0;
+}
+
+/** Refuses a user who may write what is there, but not create what is not. */
+export function mayCreate({ server, user, asked }: Call): void {
+  const { group, plural: resource, namespace, name } = asked;
+  const attributes = { verb: "create", group, resource, namespace, name };
+  if (!server.allows(user, attributes)) throw forbiddenAccess(user, attributes);
 }
 
 /** The manager of a call's write. */

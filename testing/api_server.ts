@@ -19,10 +19,12 @@ import { ADMIN, ANONYMOUS, authenticate, impersonate, Users } from "./_auth.ts";
 import type { ServerState, User } from "./_call.ts";
 import { serveDefinitions } from "./_definitions.ts";
 import { kubeconfigOf } from "./_kubeconfig.ts";
+import { Rbac } from "./_rbac.ts";
 import { Registry } from "./_registry.ts";
 import { errorResponse } from "./_respond.ts";
+import { route } from "./_router.ts";
 import { seed } from "./_seed.ts";
-import { serve } from "./_serve.ts";
+import { attributesOf, serve } from "./_serve.ts";
 import { Store } from "./_store.ts";
 
 /** How an {@linkcode ApiServer} is set up. */
@@ -32,7 +34,7 @@ export interface ApiServerOptions {
   /** A number from 0 to 1: names, uids and timeouts come from it. @default {Math.random} */
   readonly random?: (() => number) | undefined;
   /** Users by bearer token; one with the group `system:masters` may do everything. @default {{}} */
-  readonly users?: Readonly<Record<string, { readonly name: string; readonly groups?: readonly string[] }>> | undefined;
+  readonly users?: Readonly<Record<string, { readonly name: string; readonly groups?: readonly string[]; readonly uid?: string }>> | undefined;
   /** True to enforce RBAC from the stored roles; else everybody may do everything. @default {false} */
   readonly authorization?: boolean | undefined;
   /** How many events each resource keeps, to watch from and to look back in. @default {10_000} */
@@ -100,16 +102,20 @@ export class ApiServer implements AsyncDisposable {
         `Cannot create ApiServer: 'history' must be a positive integer: current value is ${history}`,
       );
     }
-    for (const [token, { name, groups = [] }] of Object.entries(users)) this.#users.add(token, { name, groups });
+    for (const [token, user] of Object.entries(users)) this.#users.add(token, { groups: [], ...user });
+    const store = new Store(history);
+    const rbac = new Rbac(store);
     this.#state = {
-      store: new Store(history),
+      store,
       registry: new Registry(),
       now: () => new Date(now()),
       random,
       uid: () => uuid(random),
       closed: this.#closed.signal,
       authorizes: authorization,
-      allows: () => true,
+      allows: (user, attributes) => !authorization || rbac.reason(user, attributes) !== undefined,
+      authenticate: (token) => this.#users.authenticate(token, store, new Date(now())),
+      issueToken: (...parts) => this.#users.issue(this.#state, ...parts),
     };
     this.#resources.use(serveDefinitions(this.#state));
     seed(this.#state);
@@ -160,7 +166,7 @@ export class ApiServer implements AsyncDisposable {
     const onError = (error: unknown): Response => {
       throw error;
     };
-    const listener = Deno.serve({ port, hostname, onListen, onError }, (request) => this.#answer(request));
+    const listener = Deno.serve({ port, hostname, onListen, onError }, (request) => this.#answer(request, undefined, NEVER));
     this.#listeners.add(listener);
     return promise;
   }
@@ -183,7 +189,7 @@ export class ApiServer implements AsyncDisposable {
     await this.close();
   }
 
-  async #answer(request: Request, as?: User): Promise<Response> {
+  async #answer(request: Request, as?: User, signal?: AbortSignal): Promise<Response> {
     const url = new URL(request.url);
     const body = request.body === null ? "" : await request.text();
     const record = {
@@ -199,10 +205,12 @@ export class ApiServer implements AsyncDisposable {
     let response: Response;
     try {
       const fallback = this.#state.authorizes ? ANONYMOUS : ADMIN;
-      const asking = as ?? authenticate(request.headers, this.#users, fallback);
-      const user = impersonate(this.#state, asking, request.headers);
+      const asking = as ?? authenticate(this.#state, request.headers, fallback);
+      record.user = asking.name;
+      const asked = route(request.method, url);
+      const user = impersonate(this.#state, asking, request.headers, attributesOf(asked));
       record.user = user.name;
-      response = serve(this.#state, request, url, body, user);
+      response = serve(this.#state, asked, { request, url, body, user, signal: signal ?? request.signal });
     } catch (error) {
       response = errorResponse(error, request.headers.get("accept"));
     }
@@ -210,6 +218,9 @@ export class ApiServer implements AsyncDisposable {
     return response;
   }
 }
+
+/** Over HTTP a stream is cancelled when the client goes. */
+const NEVER = new AbortController().signal;
 
 function uuid(random: () => number): string {
   const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16));
