@@ -25,9 +25,11 @@ export interface Behaviour {
   /** Sets what an update may not change. */
   readonly prepareUpdate?: (object: Fields, old: Fields) => void;
   /** What is wrong with an object. */
-  readonly validate?: (object: Fields) => Cause[];
+  readonly validate?: (object: Fields, apiVersion: string) => Cause[];
+  /** The group that errors name, if it is not that of the resource. */
+  readonly errorGroup?: string;
   /** What is wrong with a change. */
-  readonly validateUpdate?: (object: Fields, old: Fields) => Cause[];
+  readonly validateUpdate?: (object: Fields, old: Fields, apiVersion: string) => Cause[];
   /** What allocates after validation, such as a cluster IP. */
   readonly allocate?: (object: Fields, server: ServerState, old?: Fields) => void;
   /** What the generation counts the changes of; absent if the kind has no generation. */

@@ -55,6 +55,15 @@ function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
+function addFinalizer({ metadata }: Fields, name: string): void {
+  const finalizers: string[] = metadata.finalizers ?? [];
+  if (!finalizers.includes(name)) metadata.finalizers = [...finalizers, name];
+}
+
+function without(map: Fields, taken: Fields = {}): Fields {
+  return Object.fromEntries(Object.entries(map).filter(([key]) => !(key in taken)));
+}
+
 /** The behaviours by storage. */
 export const CORE: Readonly<Record<string, Behaviour>> = {
   configmaps: {
@@ -113,23 +122,65 @@ export const CORE: Readonly<Record<string, Behaviour>> = {
     prepareDelete: (object) => ({ ...object, status: { ...object.status, phase: "Terminating" } }),
     selectable: ["status.phase", "name"],
   },
-  pods: {
-    status: true,
-    grace: ({ spec, status }, asked) => {
-      if (!spec?.nodeName || status?.phase === "Failed" || status?.phase === "Succeeded") return 0;
-      return asked === undefined ? spec.terminationGracePeriodSeconds ?? 30 : asked < 0 ? 1 : asked;
+  nodes: {
+    status: false,
+    defaults: (object) => {
+      const { status } = object;
+      if (isObject(status?.capacity)) status.allocatable ??= { ...status.capacity };
     },
+    prepareCreate: (object) => {
+      const taints: Fields[] = object.spec?.taints ?? [];
+      const key = "node.kubernetes.io/not-ready";
+      if (!taints.some((each) => each.key === key)) taints.push({ key, effect: "NoSchedule" });
+      object.spec = { ...object.spec, taints };
+    },
+    selectable: ["spec.unschedulable"],
+    selectDefaults: { "spec.unschedulable": "false" },
+  },
+  persistentvolumeclaims: {
+    status: true,
     returnsDeleted: true,
-    selectable: [
-      "spec.nodeName",
-      "spec.restartPolicy",
-      "spec.schedulerName",
-      "spec.serviceAccountName",
-      "spec.hostNetwork",
-      "status.phase",
-      "status.podIP",
-      "status.nominatedNodeName",
-    ],
-    selectDefaults: { "spec.hostNetwork": "false" },
+    defaults: ({ spec }) => {
+      if (isObject(spec)) spec.volumeMode ??= "Filesystem";
+    },
+    prepareCreate: (object) => {
+      object.status = { phase: "Pending" };
+      addFinalizer(object, "kubernetes.io/pvc-protection");
+    },
+  },
+  persistentvolumes: {
+    status: true,
+    returnsDeleted: true,
+    defaults: ({ spec }) => {
+      if (!isObject(spec)) return;
+      spec.persistentVolumeReclaimPolicy ||= "Retain";
+      spec.volumeMode ??= "Filesystem";
+    },
+    prepareCreate: (object) => {
+      object.status = { phase: "Pending" };
+      addFinalizer(object, "kubernetes.io/pv-protection");
+    },
+  },
+  limitranges: {
+    defaults: ({ spec }) => {
+      for (const limit of spec?.limits ?? []) {
+        if (limit.type !== "Container") continue;
+        if (limit.max) limit.default = { ...limit.max, ...limit.default };
+        if (limit.default) limit.defaultRequest = { ...limit.default, ...limit.defaultRequest };
+        if (limit.min) limit.defaultRequest = { ...limit.defaultRequest, ...without(limit.min, limit.defaultRequest) };
+      }
+    },
+  },
+  resourcequotas: {
+    status: true,
+    returnsDeleted: true,
+    prepareCreate: (object) => {
+      object.status = {};
+    },
+  },
+  endpoints: {
+    defaults: ({ subsets }) => {
+      for (const { ports = [] } of subsets ?? []) for (const port of ports) port.protocol ||= "TCP";
+    },
   },
 };

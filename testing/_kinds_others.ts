@@ -11,10 +11,177 @@
  */
 import type { Behaviour } from "./_kinds.ts";
 import { DEFINITION } from "./_kinds_definitions.ts";
+import { EVENTS } from "./_kinds_events.ts";
+import { SERVICES } from "./_kinds_services.ts";
+import { type Fields, isObject } from "./_objects.ts";
+import { type Cause, cause } from "./_status.ts";
+
+const RBAC = "rbac.authorization.k8s.io";
+const spec = ({ spec }: Fields): unknown => spec;
+
+function defaultBinding({ subjects, roleRef }: Fields): void {
+  if (isObject(roleRef)) roleRef.apiGroup ||= RBAC;
+  for (const subject of subjects ?? []) {
+    if (subject.kind === "User" || subject.kind === "Group") subject.apiGroup ||= RBAC;
+  }
+}
+
+function validateRules({ rules }: Fields): Cause[] {
+  const causes: Cause[] = [];
+  for (const [index, rule] of (rules ?? []).entries()) {
+    const at = `rules[${index}]`;
+    if (!rule.verbs?.length) causes.push(cause.required(`${at}.verbs`, "verbs must contain at least one value"));
+    if (rule.nonResourceURLs?.length) continue;
+    if (!rule.apiGroups?.length) {
+      causes.push(cause.required(`${at}.apiGroups`, "resource rules must supply at least one api group"));
+    }
+    if (!rule.resources?.length) {
+      causes.push(cause.required(`${at}.resources`, "resource rules must supply at least one resource"));
+    }
+  }
+  return causes;
+}
+
+function validateBinding({ roleRef = {} }: Fields): Cause[] {
+  return [
+    ...(roleRef.apiGroup === RBAC ? [] : [cause.unsupported("roleRef.apiGroup", roleRef.apiGroup ?? "", [RBAC])]),
+    ...(["Role", "ClusterRole"].includes(roleRef.kind)
+      ? []
+      : [cause.unsupported("roleRef.kind", roleRef.kind ?? "", ["ClusterRole", "Role"])]),
+    ...(roleRef.name ? [] : [cause.required("roleRef.name")]),
+  ];
+}
+
+function defaultWebhooks({ webhooks }: Fields, mutating: boolean): void {
+  for (const webhook of webhooks ?? []) {
+    webhook.failurePolicy ??= "Fail";
+    webhook.matchPolicy ??= "Equivalent";
+    webhook.namespaceSelector ??= {};
+    webhook.objectSelector ??= {};
+    webhook.timeoutSeconds ??= 10;
+    if (mutating) webhook.reinvocationPolicy ??= "Never";
+    for (const rule of webhook.rules ?? []) rule.scope ??= "*";
+    if (webhook.clientConfig?.service) webhook.clientConfig.service.port ??= 443;
+  }
+}
+
+function validateWebhooks({ webhooks }: Fields): Cause[] {
+  const causes: Cause[] = [];
+  for (const [index, webhook] of (webhooks ?? []).entries()) {
+    const at = `webhooks[${index}]`;
+    if (!/^[^.]+\.[^.]+\..+$/.test(webhook.name ?? "")) {
+      const why = "should be a domain with at least three segments separated by dots";
+      causes.push(cause.invalid(`${at}.name`, webhook.name ?? "", why));
+    }
+    if (!webhook.sideEffects) {
+      causes.push(cause.required(`${at}.sideEffects`, "must specify one of None, NoneOnDryRun"));
+    }
+    if (!webhook.clientConfig?.url && !webhook.clientConfig?.service) {
+      causes.push(cause.required(`${at}.clientConfig`, "exactly one of url or service is required"));
+    }
+    if (!webhook.admissionReviewVersions?.length) {
+      causes.push(cause.required(`${at}.admissionReviewVersions`, "must specify one of v1, v1beta1"));
+    }
+  }
+  return causes;
+}
+
+function validateLease({ spec = {} }: Fields): Cause[] {
+  const causes: Cause[] = [];
+  if (spec.leaseDurationSeconds !== undefined && spec.leaseDurationSeconds <= 0) {
+    causes.push(cause.invalid("spec.leaseDurationSeconds", spec.leaseDurationSeconds, "must be greater than 0"));
+  }
+  if (spec.leaseTransitions !== undefined && spec.leaseTransitions < 0) {
+    causes.push(cause.invalid("spec.leaseTransitions", spec.leaseTransitions, "must be greater than or equal to 0"));
+  }
+  return causes;
+}
+
+const role: Behaviour = { names: "path", validate: validateRules };
+const binding: Behaviour = { names: "path", defaults: defaultBinding, validate: validateBinding };
 
 /** The behaviours by storage. */
 export const OTHERS: Readonly<Record<string, Behaviour>> = {
   "customresourcedefinitions.apiextensions.k8s.io": DEFINITION,
-  "leases.coordination.k8s.io": { createOnUpdate: true },
-  events: { createOnUpdate: true },
+  "leases.coordination.k8s.io": { createOnUpdate: true, validate: validateLease },
+  events: EVENTS,
+  services: SERVICES,
+  "roles.rbac.authorization.k8s.io": role,
+  "clusterroles.rbac.authorization.k8s.io": role,
+  "rolebindings.rbac.authorization.k8s.io": binding,
+  "clusterrolebindings.rbac.authorization.k8s.io": binding,
+  "networkpolicies.networking.k8s.io": {
+    desired: spec,
+    defaults: ({ spec }) => {
+      if (!isObject(spec) || spec.policyTypes?.length) return;
+      spec.policyTypes = spec.egress?.length ? ["Ingress", "Egress"] : ["Ingress"];
+      for (const { ports = [] } of [...spec.ingress ?? [], ...spec.egress ?? []]) {
+        for (const port of ports) port.protocol ??= "TCP";
+      }
+    },
+  },
+  "ingresses.networking.k8s.io": {
+    status: true,
+    desired: spec,
+    prepareCreate: (object) => {
+      object.status = { loadBalancer: {} };
+    },
+  },
+  "ingressclasses.networking.k8s.io": { desired: spec },
+  "poddisruptionbudgets.policy": {
+    status: true,
+    desired: spec,
+    prepareCreate: (object) => {
+      object.status = { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 };
+    },
+  },
+  "horizontalpodautoscalers.autoscaling": {
+    status: true,
+    desired: spec,
+    defaults: ({ spec }) => {
+      if (!isObject(spec)) return;
+      spec.minReplicas ??= 1;
+      if (!spec.metrics?.length && spec.targetCPUUtilizationPercentage === undefined) {
+        const target = { averageUtilization: 80, type: "Utilization" };
+        spec.metrics = [{ resource: { name: "cpu", target }, type: "Resource" }];
+      }
+    },
+    prepareCreate: (object) => {
+      object.status = { currentMetrics: null, desiredReplicas: 0 };
+    },
+  },
+  "validatingwebhookconfigurations.admissionregistration.k8s.io": {
+    desired: ({ webhooks }) => webhooks,
+    defaults: (object) => defaultWebhooks(object, false),
+    validate: validateWebhooks,
+  },
+  "mutatingwebhookconfigurations.admissionregistration.k8s.io": {
+    desired: ({ webhooks }) => webhooks,
+    defaults: (object) => defaultWebhooks(object, true),
+    validate: validateWebhooks,
+  },
+  "storageclasses.storage.k8s.io": {
+    returnsDeleted: true,
+    defaults: (object) => {
+      object.reclaimPolicy ??= "Delete";
+      object.volumeBindingMode ??= "Immediate";
+    },
+  },
+  "volumeattachments.storage.k8s.io": { returnsDeleted: true, status: true },
+  "csinodes.storage.k8s.io": { returnsDeleted: true },
+  "csidrivers.storage.k8s.io": { returnsDeleted: true },
+  "priorityclasses.scheduling.k8s.io": {
+    defaults: (object) => {
+      object.preemptionPolicy ??= "PreemptLowerPriority";
+    },
+  },
+  "endpointslices.discovery.k8s.io": {
+    desired: ({ metadata: _, ...rest }) => rest,
+    defaults: ({ ports }) => {
+      for (const port of ports ?? []) {
+        port.name ??= "";
+        port.protocol ??= "TCP";
+      }
+    },
+  },
 };

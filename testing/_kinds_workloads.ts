@@ -1,5 +1,5 @@
 /**
- * Says how the kinds that make pods behave.
+ * Says how pods and the kinds that make pods behave.
  *
  * ```ts
  * import { WORKLOADS } from "./_kinds_workloads.ts";
@@ -10,8 +10,280 @@
  * @module
  */
 import type { Behaviour } from "./_kinds.ts";
+import { clone, equal, type Fields, isObject } from "./_objects.ts";
+import { defaultPod, defaultPodSpec, preparePod, validatePodSpec, validateTemplate } from "./_pods.ts";
+import { type Cause, cause } from "./_status.ts";
+
+function defaultTemplate(template: Fields | undefined): void {
+  if (isObject(template)) defaultPodSpec(template.spec);
+}
+
+/** True if a label selector, as an object, selects these labels. */
+export function selects(selector: Fields | undefined, labels: Fields = {}): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  return Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    (matchExpressions as Fields[]).every(({ key, operator, values = [] }) => {
+      const value = labels[key];
+      switch (operator) {
+        case "In":
+          return value !== undefined && values.includes(value);
+        case "NotIn":
+          return value === undefined || !values.includes(value);
+        case "Exists":
+          return value !== undefined;
+        default:
+          return value === undefined;
+      }
+    });
+}
+
+function isEmptySelector(selector: Fields | undefined): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
+}
+
+function nonNegative(path: string, value: unknown): Cause[] {
+  if (typeof value !== "number" || value >= 0) return [];
+  return [cause.invalid(path, value, "must be greater than or equal to 0")];
+}
+
+/** What is wrong with the selector and template that Deployments and their like have. */
+function validateWorkload({ spec = {} }: Fields): Cause[] {
+  const { selector, template, replicas } = spec;
+  const causes = nonNegative("spec.replicas", replicas);
+  if (selector === undefined) causes.push(cause.required("spec.selector"));
+  else if (isEmptySelector(selector)) {
+    causes.push(cause.invalid("spec.selector", selector, "empty selector is invalid for deployment"));
+  }
+  const labels = template?.metadata?.labels;
+  if (selector !== undefined && !isEmptySelector(selector) && !selects(selector, labels)) {
+    const why = "`selector` does not match template `labels`";
+    causes.push(cause.invalid("spec.template.metadata.labels", labels, why));
+  }
+  causes.push(...validateTemplate(template, "spec.template"));
+  const policy = template?.spec?.restartPolicy;
+  if (policy && policy !== "Always") {
+    causes.push(cause.unsupported("spec.template.spec.restartPolicy", policy, ["Always"]));
+  }
+  return causes;
+}
+
+function fixedSelector({ spec }: Fields, old: Fields): Cause[] {
+  if (equal(spec?.selector, old.spec?.selector)) return [];
+  return [cause.invalid("spec.selector", spec?.selector, "field is immutable")];
+}
+
+const STRATEGY = { maxUnavailable: "25%", maxSurge: "25%" };
+
+const APPS: Behaviour = {
+  status: true,
+  desired: ({ spec }) => spec,
+  validate: validateWorkload,
+  validateUpdate: fixedSelector,
+};
+
+/** What may be changed of a StatefulSet's spec. */
+const STATEFUL_MUTABLE = [
+  "replicas",
+  "ordinals",
+  "template",
+  "updateStrategy",
+  "revisionHistoryLimit",
+  "persistentVolumeClaimRetentionPolicy",
+  "minReadySeconds",
+];
+
+function fixedStatefulSet({ spec }: Fields, old: Fields): Cause[] {
+  const changed = Object.keys({ ...spec, ...old.spec })
+    .filter((member) => !STATEFUL_MUTABLE.includes(member) && !equal(spec[member], old.spec[member]));
+  return changed.map((member) => cause.invalid(`spec.${member}`, spec[member], "field is immutable"));
+}
+
+const JOB_LABELS = ["batch.kubernetes.io/controller-uid", "controller-uid"];
+
+function prepareJob(job: Fields): void {
+  const { spec, metadata } = job;
+  if (spec.manualSelector) return;
+  const template = spec.template ??= {};
+  const meta = template.metadata ??= {};
+  const names = { "batch.kubernetes.io/job-name": metadata.name, "job-name": metadata.name };
+  const uids = Object.fromEntries(JOB_LABELS.map((label) => [label, metadata.uid]));
+  meta.labels = { ...meta.labels, ...names, ...uids };
+  spec.selector ??= { matchLabels: { "batch.kubernetes.io/controller-uid": metadata.uid } };
+}
+
+function validateJobTemplate(template: Fields | undefined, path: string): Cause[] {
+  const causes = validateTemplate(template, path);
+  const policy = template?.spec?.restartPolicy;
+  if (policy !== "OnFailure" && policy !== "Never") {
+    causes.push({
+      ...cause.unsupported(`${path}.spec.restartPolicy`, policy ?? "", ["OnFailure", "Never"]),
+    });
+  }
+  return causes;
+}
+
+/** What may be changed in the spec of a pod that is there. */
+function fixedPod({ spec }: Fields, old: Fields): Cause[] {
+  const copy = clone(old.spec), changed = clone(spec);
+  for (const each of [copy, changed]) {
+    for (const list of ["containers", "initContainers"]) for (const container of each[list] ?? []) delete container.image;
+    for (const member of ["activeDeadlineSeconds", "terminationGracePeriodSeconds", "tolerations", "schedulingGates"]) {
+      delete each[member];
+    }
+  }
+  if (equal(copy, changed)) return [];
+  const why = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
+    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+  return [cause.forbidden("spec", why)];
+}
 
 /** The behaviours by storage. */
 export const WORKLOADS: Readonly<Record<string, Behaviour>> = {
-  "deployments.apps": { status: true, desired: (object) => [object.spec, object.metadata.annotations] },
+  pods: {
+    status: true,
+    returnsDeleted: true,
+    desired: ({ spec }) => spec,
+    defaults: defaultPod,
+    prepareCreate: preparePod,
+    validate: ({ spec }) => validatePodSpec(spec, "spec"),
+    validateUpdate: fixedPod,
+    grace: ({ spec, status }, asked) => {
+      if (!spec?.nodeName || status?.phase === "Failed" || status?.phase === "Succeeded") return 0;
+      return asked === undefined ? spec.terminationGracePeriodSeconds ?? 30 : asked < 0 ? 1 : asked;
+    },
+    selectable: [
+      "spec.nodeName",
+      "spec.restartPolicy",
+      "spec.schedulerName",
+      "spec.serviceAccountName",
+      "spec.hostNetwork",
+      "status.phase",
+      "status.podIP",
+      "status.nominatedNodeName",
+    ],
+    selectDefaults: { "spec.hostNetwork": "false" },
+  },
+  podtemplates: { defaults: ({ template }) => defaultTemplate(template), desired: ({ template }) => template },
+  "deployments.apps": {
+    ...APPS,
+    desired: ({ spec, metadata }) => [spec, metadata.annotations],
+    defaults: ({ spec }) => {
+      if (!isObject(spec)) return;
+      spec.replicas ??= 1;
+      const strategy = spec.strategy ??= {};
+      strategy.type ||= "RollingUpdate";
+      if (strategy.type === "RollingUpdate") strategy.rollingUpdate = { ...STRATEGY, ...strategy.rollingUpdate };
+      spec.revisionHistoryLimit ??= 10;
+      spec.progressDeadlineSeconds ??= 600;
+      defaultTemplate(spec.template);
+    },
+  },
+  "replicasets.apps": {
+    ...APPS,
+    defaults: ({ spec }) => {
+      if (!isObject(spec)) return;
+      spec.replicas ??= 1;
+      defaultTemplate(spec.template);
+    },
+    selectable: ["status.replicas"],
+  },
+  replicationcontrollers: {
+    status: true,
+    desired: ({ spec }) => spec,
+    orphans: true,
+    defaults: ({ spec }) => {
+      if (!isObject(spec)) return;
+      spec.replicas ??= 1;
+      defaultTemplate(spec.template);
+    },
+    selectable: ["status.replicas"],
+  },
+  "daemonsets.apps": {
+    ...APPS,
+    defaults: ({ spec }) => {
+      if (!isObject(spec)) return;
+      const strategy = spec.updateStrategy ??= {};
+      strategy.type ||= "RollingUpdate";
+      if (strategy.type === "RollingUpdate") {
+        strategy.rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...strategy.rollingUpdate };
+      }
+      spec.revisionHistoryLimit ??= 10;
+      defaultTemplate(spec.template);
+    },
+  },
+  "statefulsets.apps": {
+    ...APPS,
+    validateUpdate: fixedStatefulSet,
+    defaults: ({ spec }) => {
+      if (!isObject(spec)) return;
+      spec.podManagementPolicy ||= "OrderedReady";
+      const strategy = spec.updateStrategy ??= {};
+      strategy.type ||= "RollingUpdate";
+      if (strategy.type === "RollingUpdate") strategy.rollingUpdate = { partition: 0, ...strategy.rollingUpdate };
+      spec.persistentVolumeClaimRetentionPolicy = {
+        whenDeleted: "Retain",
+        whenScaled: "Retain",
+        ...spec.persistentVolumeClaimRetentionPolicy,
+      };
+      spec.replicas ??= 1;
+      spec.revisionHistoryLimit ??= 10;
+      defaultTemplate(spec.template);
+      for (const claim of spec.volumeClaimTemplates ?? []) {
+        claim.apiVersion ||= "v1";
+        claim.kind ||= "PersistentVolumeClaim";
+        if (isObject(claim.spec)) claim.spec.volumeMode ??= "Filesystem";
+        claim.status = { phase: "Pending", ...claim.status };
+      }
+    },
+  },
+  "controllerrevisions.apps": {},
+  "jobs.batch": {
+    status: true,
+    desired: ({ spec }) => spec,
+    orphans: true,
+    defaults: ({ spec }) => {
+      if (!isObject(spec)) return;
+      if (spec.completions === undefined && spec.parallelism === undefined) {
+        spec.completions = 1;
+        spec.parallelism = 1;
+      }
+      spec.parallelism ??= 1;
+      spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2147483647;
+      spec.completionMode ??= "NonIndexed";
+      spec.suspend ??= false;
+      spec.manualSelector ??= undefined;
+      if (spec.manualSelector === undefined) delete spec.manualSelector;
+      spec.podReplacementPolicy ??= spec.podFailurePolicy ? "Failed" : "TerminatingOrFailed";
+      defaultTemplate(spec.template);
+    },
+    prepareCreate: prepareJob,
+    validate: ({ spec }) => [
+      ...nonNegative("spec.parallelism", spec?.parallelism),
+      ...nonNegative("spec.completions", spec?.completions),
+      ...nonNegative("spec.backoffLimit", spec?.backoffLimit),
+      ...validateJobTemplate(spec?.template, "spec.template"),
+    ],
+    validateUpdate: ({ spec }, old) =>
+      ["completions", "selector", "template", "completionMode"].filter((each) => !equal(spec[each], old.spec[each]))
+        .map((each) => cause.invalid(`spec.${each}`, spec[each], "field is immutable")),
+    selectable: ["status.successful"],
+  },
+  "cronjobs.batch": {
+    status: true,
+    desired: ({ spec }) => spec,
+    defaults: ({ spec }) => {
+      if (!isObject(spec)) return;
+      spec.concurrencyPolicy ||= "Allow";
+      spec.suspend ??= false;
+      spec.successfulJobsHistoryLimit ??= 3;
+      spec.failedJobsHistoryLimit ??= 1;
+      defaultTemplate(spec.jobTemplate?.spec?.template);
+    },
+    validate: ({ spec }) => [
+      ...(spec?.schedule ? [] : [cause.required("spec.schedule")]),
+      ...validateJobTemplate(spec?.jobTemplate?.spec?.template, "spec.jobTemplate.spec.template"),
+    ],
+  },
 };

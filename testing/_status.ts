@@ -191,7 +191,7 @@ export function invalid(kind: GroupKind, name: string, causes: readonly Cause[])
     details: {
       ...(name === "" ? {} : { name }),
       ...(kind.group === "" ? {} : { group: kind.group }),
-      kind: kind.kind,
+      ...(kind.kind === "" ? {} : { kind: kind.kind }),
       causes: causes.map(({ reason, message, field }) => ({ reason, message, field })),
     },
   });

@@ -18,8 +18,7 @@ import { clone, equal, type Fields, type Kube, ordered, timestamp } from "./_obj
 import { isDryRun, managerOf } from "./_options.ts";
 import { track } from "./_ownership.ts";
 import { alreadyExists, badRequest, conflict, internal, invalid, modified, notFound } from "./_status.ts";
-import type { Cause } from "./_status.ts";
-import { cause } from "./_status.ts";
+import { type Cause, cause, type GroupKind } from "./_status.ts";
 import type { Collection, Revision } from "./_store.ts";
 
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
@@ -105,8 +104,8 @@ function validateNew(call: Call, object: Kube): void {
   const { info } = call;
   const behaviour = behaviourOf(info);
   const causes: Cause[] = validateMetadata(object.metadata, info.namespaced, behaviour.names ?? "subdomain");
-  causes.push(...behaviour.validate?.(object) ?? []);
-  if (causes.length > 0) throw invalid(info, object.metadata.name ?? "", causes);
+  causes.push(...behaviour.validate?.(object, info.apiVersion) ?? []);
+  if (causes.length > 0) throw invalid(errorKind(call), object.metadata.name ?? "", causes);
 }
 
 /** Drops what the server never shows empty, and puts members in order. */
@@ -245,9 +244,14 @@ function validateChange(call: Call, object: Kube, old: Kube, subresource: string
     const fresh = validateMetadata(object.metadata, info.namespaced, behaviour.names ?? "subdomain");
     causes.push(...fresh.filter(({ field }) => !field.startsWith("metadata.name")));
   }
-  causes.push(...behaviour.validate?.(object) ?? []);
-  if (subresource === "") causes.push(...behaviour.validateUpdate?.(object, old) ?? []);
-  if (causes.length > 0) throw invalid(info, object.metadata.name!, causes);
+  causes.push(...behaviour.validate?.(object, info.apiVersion) ?? []);
+  if (subresource === "") causes.push(...behaviour.validateUpdate?.(object, old, info.apiVersion) ?? []);
+  if (causes.length > 0) throw invalid(errorKind(call), object.metadata.name!, causes);
+}
+
+/** The kind as errors name it. */
+function errorKind({ info }: Call): GroupKind {
+  return { group: behaviourOf(info).errorGroup ?? info.group, kind: info.kind };
 }
 
 /** Stores an update, unless it changes nothing or ends the object. */
