@@ -4,7 +4,7 @@
  * ```ts
  * import { checkSchemaLists } from "./_structural_lists.ts";
  *
- * const errors = [];
+ * const errors: { field: string; reason: string; message: string }[] = [];
  * checkSchemaLists({ type: "object", "x-kubernetes-list-type": "set" }, "spec", errors);
  * // spec.type: Invalid value: "object": must be array if x-kubernetes-list-type is specified
  * ```
