@@ -179,7 +179,7 @@ export class Place {
 
   /** @throws {TypeError} Always, with the rule that does not hold here */
   refuse(rule: string): never {
-    throw new TypeError(`Cannot define ${this.what}: '${this.path}' ${rule}`);
+    throw new TypeError(`Cannot define ${this.what}: '${this.path || "."}' ${rule}`);
   }
 }
 

@@ -18,20 +18,24 @@ import { type JsonSchema, type Place, STRUCTURE, VALIDATION } from "./_structura
 
 const TEXTS: ReadonlySet<string> = new Set(["title", "description", "example"]);
 
+function typeOf(value: unknown): string | undefined {
+  if (typeof value === "number") {
+    return Number.isInteger(value) ? "integer" : Number.isFinite(value) ? "number" : undefined;
+  }
+  return typeof value === "string" || typeof value === "boolean" ? typeof value : undefined;
+}
+
 /** Answers with the schema of a choice of values. */
 export function enumSchema(all: readonly unknown[], place: Place): JsonSchema {
   const values = all.filter((value) => value !== null);
   const more = values.length < all.length ? { nullable: true } : {};
   const base = { enum: values, ...more };
-  const types = new Set(values.map((value) => Number.isInteger(value) ? "integer" : typeof value));
-  if (types.size === 1 && ["string", "integer", "number", "boolean"].includes([...types][0]!)) {
-    return { type: [...types][0]!, ...base };
-  }
-  if (values.length > 0 && values.every((value) => typeof value === "number" && Number.isFinite(value))) {
-    return { type: "number", ...base };
-  }
-  if (types.size === 2 && types.has("string") && types.has("integer")) {
-    return { "x-kubernetes-int-or-string": true, ...base };
+  const types = new Set(values.map(typeOf));
+  const [type] = types;
+  if (types.size === 1 && type !== undefined) return { type, ...base };
+  if (types.size === 2 && types.has("integer")) {
+    if (types.has("number")) return { type: "number", ...base };
+    if (types.has("string")) return { "x-kubernetes-int-or-string": true, ...base };
   }
   place.refuse(
     `must be one of some strings, numbers or booleans, all of one type: current value is ${Deno.inspect(all)}`,
@@ -167,6 +171,9 @@ function structure(options: readonly JsonSchema[], place: Place): JsonSchema {
 function join(schemas: readonly JsonSchema[], place: Place): JsonSchema {
   if (schemas.every((schema) => equal(schema, schemas[0]))) return schemas[0]!;
   if (new Set(schemas.map(typeName)).size > 1) refuseTypes(schemas, place);
+  if (schemas.some((schema) => schema.nullable !== schemas[0]!.nullable)) {
+    place.refuse("must be nullable in all alternatives or in none: it cannot depend on which one a value is");
+  }
   return unite(schemas, "anyOf", place);
 }
 

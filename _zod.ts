@@ -54,7 +54,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   nan: "must not be NaN, which JSON has none of",
   never: "must not be z.never(): leave the field out",
   null: "must not be z.null() alone: take .nullable()",
-  pipe: "must not be a pipe, codec or preprocess: the object in the cluster is not transformed",
+  pipe: "must not be a transform, pipe, codec or preprocess: the object in the cluster is not transformed",
   promise: "must not be a Promise, which JSON has none of",
   set: "must not be a Set, which JSON has none of: take z.array() with .meta({ 'x-kubernetes-list-type': 'set' })",
   success: "must not be z.success(): the object in the cluster is not transformed",
@@ -249,7 +249,7 @@ function unionSchema(zod: Zod, place: Place, { around }: State): JsonSchema {
   const { inclusive, discriminator } = zod._zod.def;
   const junctor = inclusive === false && discriminator === undefined ? "oneOf" : "anyOf";
   const options = junctor === "anyOf" ? alternatives(zod) : zod._zod.def.options as Zod[];
-  const real = options.filter((option) => !["null", "undefined"].includes(option._zod.def.type!));
+  const real = options.filter((option) => option._zod.def.type !== "null");
   const schemas = real.map((option, index) => convert(option, place.inner(`|${index}`), around));
   const united = unite(schemas, junctor, place, real.map(isStrict));
   return options.some((option) => option._zod.def.type === "null") ? { ...united, nullable: true } : united;
