@@ -22,6 +22,7 @@ import { getLogger, type Logger } from "@logtape/logtape";
 import { Decoder } from "./_decode.ts";
 import { Emitter, freeze, type Listener } from "./_emitter.ts";
 import { Index } from "./_index.ts";
+import { runOnce, type Runs } from "./_run_once.ts";
 import { selection } from "./_selection.ts";
 import { type Change, Store } from "./_store.ts";
 import type { Client } from "./client.ts";
@@ -101,7 +102,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   #byNamespace: Index<T> | undefined;
   /** True while the changes being told come from a run's first list. */
   #initial = false;
-  #running: { readonly signal: AbortSignal; readonly ended: Promise<void> } | undefined;
+  readonly #runs: Runs = {};
   readonly #waiting: Set<() => void> = new Set();
 
   /**
@@ -241,27 +242,14 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
    * A call while it runs joins that run, until its own signal aborts. It can be run again: the objects stay, and what
    * the next run's first list finds different is told.
    */
-  async run(signal: AbortSignal): Promise<void> {
-    while (this.#running) {
-      const { ended, signal: other } = this.#running;
-      if (!other.aborted) {
-        return await race(ended, signal).catch((error) => {
-          if (!signal.aborted) throw error;
-        });
-      }
-      await ended.catch(() => {});
-    }
-    if (signal.aborted) return;
-    const stop = new AbortController();
-    const all = AbortSignal.any([signal, stop.signal]);
-    const ended = Promise.all([...this.#parts.values()].map((part) =>
-      this.#follow(part, all).catch((error) => {
-        stop.abort(error);
-        throw error;
-      })
-    )).then(() => {}).finally(() => this.#running = undefined);
-    this.#running = { signal, ended };
-    return await ended;
+  run(signal: AbortSignal): Promise<void> {
+    return runOnce(this.#runs, signal, async (signal) => {
+      const failure = new AbortController();
+      const all = AbortSignal.any([signal, failure.signal]);
+      const parts = [...this.#parts.values()];
+      await Promise.all(parts.map((part) => this.#follow(part, all).catch((error) => failure.abort(error))));
+      if (failure.signal.aborted) throw failure.signal.reason;
+    });
   }
 
   async #follow(part: Part<T>, signal: AbortSignal): Promise<void> {

@@ -15,6 +15,7 @@
  * @module
  */
 import type { Logger } from "@logtape/logtape";
+import { runOnce, type Runs } from "./_run_once.ts";
 import type { Client } from "./client.ts";
 import { aborted } from "./delay.ts";
 import { Informer, type InformerOptions } from "./informer.ts";
@@ -45,7 +46,7 @@ export class Informers {
   readonly #transforms: Map<unknown, number> = new Map();
   /** Starts an informer, while a run is on. */
   #start: ((informer: Informer) => void) | undefined;
-  #running: Promise<void> | undefined;
+  readonly #runs: Runs = {};
 
   /** Opens nothing. */
   constructor(client: Client, options: InformersOptions = {}) {
@@ -89,11 +90,13 @@ export class Informers {
     }
   }
 
-  /** Runs those there are and those asked for later until the signal aborts; a call while it runs joins that run. */
-  async run(signal: AbortSignal): Promise<void> {
-    if (this.#running) return await this.#running;
-    this.#running = this.#run(signal).finally(() => this.#running = undefined);
-    return await this.#running;
+  /**
+   * Runs those there are and those asked for later until the signal aborts, then resolves with nothing left running.
+   *
+   * A call while it runs joins that run, until its own signal aborts. It can be run again.
+   */
+  run(signal: AbortSignal): Promise<void> {
+    return runOnce(this.#runs, signal, (signal) => this.#run(signal));
   }
 
   async #run(signal: AbortSignal): Promise<void> {
