@@ -10,7 +10,7 @@
  *
  * @module
  */
-import type { Status } from "./errors.ts";
+import { ApiError, type Status, TransportError } from "./errors.ts";
 
 /** The reason that an API server gives with a code, for answers that give none. */
 const REASONS: Readonly<Record<number, string>> = {
@@ -99,4 +99,16 @@ export function reasonOf(error: unknown): string {
     at = at instanceof Error ? at.cause : undefined;
   }
   return excerpt(reasons.join(": ")) || "the connection failed";
+}
+
+/** The error that an answer of 300 or more is. */
+export function toError(method: string, path: string, response: Response, text: string): ApiError {
+  const status = toStatus(response.status, method, response.headers.get("content-type") ?? "", text);
+  const retryAfter = retryAfterOf(response.headers);
+  return new ApiError(status, method, path, retryAfter === undefined ? {} : { retryAfter });
+}
+
+/** The error that no answer is. */
+export function noAnswer(method: string, path: string, what: string, cause: unknown): TransportError {
+  return new TransportError(`Cannot ${method} ${path}: ${what}: ${reasonOf(cause)}`, method, path, { cause });
 }

@@ -13,7 +13,7 @@
  * @module
  */
 import { getLogger, type Logger } from "@logtape/logtape";
-import { excerpt, isJson, reasonOf, retryAfterOf, toStatus, warningsOf } from "./_answer.ts";
+import { excerpt, isJson, noAnswer, reasonOf, toError, warningsOf } from "./_answer.ts";
 import { readText, watched } from "./_body.ts";
 import { link, type Linked } from "./_link.ts";
 import { type Fetch, type Lane, type Line, Transport } from "./_transport.ts";
@@ -252,6 +252,7 @@ export class Exchange {
         headers: this.#headers(outline, connection),
         body: bodyOf(outline),
         signal: call.signal,
+        once: !isRepeatable(outline),
       });
       this.#onRequest({ method, host, code: response.status });
       if (lane === "stream" && response.ok) {
@@ -332,16 +333,6 @@ function within(server: string, path: string, location: string): string | undefi
   const prefix = base.pathname.replace(/\/$/, "");
   if (target.origin !== base.origin || !target.pathname.startsWith(`${prefix}/`)) return undefined;
   return target.pathname.slice(prefix.length) + target.search;
-}
-
-function toError(method: string, path: string, response: Response, text: string): ApiError {
-  const status = toStatus(response.status, method, response.headers.get("content-type") ?? "", text);
-  const retryAfter = retryAfterOf(response.headers);
-  return new ApiError(status, method, path, retryAfter === undefined ? {} : { retryAfter });
-}
-
-function noAnswer(method: string, path: string, what: string, cause: unknown): TransportError {
-  return new TransportError(`Cannot ${method} ${path}: ${what}: ${reasonOf(cause)}`, method, path, { cause });
 }
 
 /** Sends, and lets go of an answer that comes after the signal aborted. */

@@ -10,6 +10,8 @@
  *
  * @module
  */
+import type { WatchEvent } from "./_verbs.ts";
+import { type Status, TransportError } from "./errors.ts";
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
@@ -76,6 +78,19 @@ export async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<s
   }
   const last = decoder.decode(concat(rest));
   if (last.trim() !== "") yield last;
+}
+
+/**
+ * Reads a line of a watch.
+ *
+ * @throws {TransportError} If it is not JSON, as when the stream was cut
+ */
+export function parseEvent<T>(line: string, path: string): WatchEvent<T> | { type: "ERROR"; object: Status } {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    throw new TransportError(`Cannot GET ${path}: an event is cut short or not valid JSON`, "GET", path, { cause });
+  }
 }
 
 /** What a list says of itself, beside its items. */

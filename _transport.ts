@@ -10,7 +10,14 @@
  * const transport = new Transport({ fetch: () => Promise.resolve(new Response("ok")) });
  * const line = transport.line("unary", { server: "http://localhost", namespace: "default", generation: 1, headers: () => [] });
  * const { signal } = new AbortController();
- * const response = await line.send({ method: "GET", url: "http://localhost/livez", headers: [], body: undefined, signal });
+ * const response = await line.send({
+ *   method: "GET",
+ *   url: "http://localhost/livez",
+ *   headers: [],
+ *   body: undefined,
+ *   signal,
+ *   once: false,
+ * });
  * console.assert(await response.text() === "ok");
  * transport.close();
  * ```
@@ -34,6 +41,8 @@ export interface Outgoing {
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string | undefined;
   readonly signal: AbortSignal;
+  /** Must reach the server once at most, whatever happens to the connection. */
+  readonly once: boolean;
 }
 
 /** Pooled connections of one lane to one server with one set of TLS settings. */
@@ -81,14 +90,14 @@ export class Transport {
 
   #open(connection: Connection): Line {
     const fetch = this.#fetch;
-    if (fetch) return { send: (outgoing) => fetch(toRequest(outgoing)), retire: () => {} };
+    if (fetch) return { send: (outgoing) => fetch(toRequest(outgoing, outgoing.body ?? null)), retire: () => {} };
     return needsNode(connection) ? new NodeLine(connection) : new DenoLine(connection);
   }
 }
 
-function toRequest({ url, method, headers, body, signal }: Outgoing): Request {
+function toRequest({ url, method, headers, signal }: Outgoing, body: BodyInit | null): Request {
   const entries = headers.map(([name, value]): [string, string] => [name, value]);
-  return new Request(url, { method, headers: entries, body: body ?? null, signal, redirect: "manual" });
+  return new Request(url, { method, headers: entries, body, signal, redirect: "manual" });
 }
 
 /** True for what `Deno.createHttpClient` has no setting for: no check, another server name, a header sent several times. */
@@ -110,7 +119,13 @@ class DenoLine implements Line {
   }
 
   send(outgoing: Outgoing): Promise<Response> {
-    return fetch(toRequest(outgoing), { client: this.#client });
+    // Deno sends a request again by itself when a reused connection breaks, though the server may have carried it out;
+    // a body that is a stream it cannot send again
+    const { once, body = "" } = outgoing;
+    const text = outgoing.body ?? null;
+    return fetch(toRequest(outgoing, once ? ReadableStream.from([new TextEncoder().encode(body)]) : text), {
+      client: this.#client,
+    });
   }
 
   /** Requests under way hold their connection beyond the client's end. */
@@ -121,6 +136,8 @@ class DenoLine implements Line {
 
 class NodeLine implements Line {
   readonly #agent: http.Agent;
+  /** Opens a connection per request: one that is reused may be sent a request twice. */
+  readonly #onceAgent: http.Agent;
   readonly #request: typeof http.request;
   #underWay = 0;
   #retired = false;
@@ -135,21 +152,23 @@ class NodeLine implements Line {
     }
     if (server.startsWith("https:")) {
       this.#request = https.request;
-      this.#agent = new https.Agent({
-        keepAlive: true,
+      const settings = {
         rejectUnauthorized: insecure !== true,
         ...(ca ? { ca: [...ca] } : {}),
         ...(cert && key ? { cert, key } : {}),
         ...(serverName !== undefined ? { servername: serverName } : {}),
-      });
+      };
+      this.#agent = new https.Agent({ ...settings, keepAlive: true });
+      this.#onceAgent = new https.Agent(settings);
     } else {
       this.#request = http.request;
       this.#agent = new http.Agent({ keepAlive: true });
+      this.#onceAgent = new http.Agent();
     }
   }
 
   send(outgoing: Outgoing): Promise<Response> {
-    const { method, url, headers, body, signal } = outgoing;
+    const { method, url, headers, body, signal, once } = outgoing;
     signal.throwIfAborted();
     const values: Record<string, string[]> = {};
     for (const [name, value] of headers) (values[name.toLowerCase()] ??= []).push(value);
@@ -158,7 +177,7 @@ class NodeLine implements Line {
     return new Promise((resolve, reject) => {
       const request = this.#request(url, {
         method,
-        agent: this.#agent,
+        agent: once ? this.#onceAgent : this.#agent,
         headers: Object.fromEntries(
           Object.entries(values).map(([name, all]) => [name, all.length === 1 ? all[0]! : all]),
         ),
@@ -192,7 +211,9 @@ class NodeLine implements Line {
   }
 
   #closeIfIdle(): void {
-    if (this.#retired && this.#underWay === 0) this.#agent.destroy();
+    if (!this.#retired || this.#underWay > 0) return;
+    this.#agent.destroy();
+    this.#onceAgent.destroy();
   }
 }
 

@@ -16,7 +16,7 @@
  */
 import { Exchange } from "./_exchange.ts";
 import { withQuery } from "./_query.ts";
-import { lines } from "./_stream.ts";
+import { lines, parseEvent } from "./_stream.ts";
 import { Endpoint, type Subresource } from "./_endpoint.ts";
 import {
   type ApplyOptions,
@@ -40,7 +40,7 @@ import {
   type WriteOptions,
 } from "./_verbs.ts";
 import { toMilliseconds } from "./duration.ts";
-import { ApiError, isExpired, isNotFound, type Status, TransportError } from "./errors.ts";
+import { ApiError, isExpired, isNotFound, type Status } from "./errors.ts";
 import type { Draft, KubernetesObject, Resource } from "./resource.ts";
 
 export type { RequestInfo } from "./_exchange.ts";
@@ -345,13 +345,5 @@ export class Api<T extends KubernetesObject = KubernetesObject> {
       if (event.type === "ERROR") throw new ApiError(event.object, "GET", path);
       yield event;
     }
-  }
-}
-
-function parseEvent<T>(line: string, path: string): WatchEvent<T> | { type: "ERROR"; object: Status } {
-  try {
-    return JSON.parse(line);
-  } catch (cause) {
-    throw new TransportError(`Cannot GET ${path}: an event is cut short or not valid JSON`, "GET", path, { cause });
   }
 }

@@ -596,8 +596,17 @@ Deno.test("A client in a cluster never loads client-node, under narrow permissio
       `${dir}/program.ts`,
     ], { env: { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" } });
     assertEquals(stdout.trim().split("\n"), ["shop https://[fd00::1]", "1"]);
-    const loaded = stderr.split("\n").filter((line) => /load|resolv/i.test(line) && line.includes("client-node/"));
-    assertEquals(loaded, []);
+    const loaded = (log: string) => log.split("\n").filter((line) => /client-node\/[\d.]+\/dist/.test(line)).length;
+    assertEquals(loaded(stderr), 0);
+    // and that this would have shown it
+    await using exec = await plugin([credential({ token: "one" })]);
+    await Deno.writeTextFile(
+      `${dir}/exec.ts`,
+      `import { Credentials } from "${ROOT}/credentials.ts";
+      await new Credentials({ kubeconfig: "${exec.config}" }).resolve();`,
+    );
+    const other = await denoOk(["run", "--log-level=debug", `--config=${ROOT}/deno.json`, "-A", `${dir}/exec.ts`]);
+    assert(loaded(other.stderr) > 0);
   } finally {
     await server.shutdown();
     await Deno.remove(dir, { recursive: true });
