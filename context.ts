@@ -24,7 +24,7 @@ import type { Logger } from "@logtape/logtape";
 import type { Client, Target } from "./client.ts";
 import { type Condition, type ConditionUpdate, updateConditions } from "./conditions.ts";
 import { isNotFound, ObjectGoneError } from "./errors.ts";
-import type { EventInput, EventRecorder } from "./events.ts";
+import type { EventDescription, EventRecorder } from "./events.ts";
 import type { Informer } from "./informer.ts";
 import { diff, equal, type JsonPatchOperation, merge } from "./json.ts";
 import type { WriteMemo } from "./memo.ts";
@@ -126,7 +126,7 @@ export interface Context {
   applyOwned(owner: KubernetesObject, child: UntypedDraft): Promise<KubernetesObject>;
 
   /** Records a Kubernetes Event about an object, best effort, without waiting. RBAC: `create` and `patch` on events. */
-  event(object: KubernetesObject, event: EventInput): void;
+  event(object: KubernetesObject, event: EventDescription): void;
 
   /** The cached children of the reconciled object. @throws {TypeError} If the kind is not declared with `.owns()` */
   owned<T extends KubernetesObject>(resource: Resource<T>): readonly T[];
@@ -299,7 +299,7 @@ export class ReconcileContext implements Context {
     return applied as never;
   }
 
-  event(object: KubernetesObject, event: EventInput): void {
+  event(object: KubernetesObject, event: EventDescription): void {
     this.#environment.recorder.record(object, event);
   }
 
