@@ -5,7 +5,7 @@
  * import type { Plugged } from "./_plugins.ts";
  *
  * const plugged: Plugged = { authorization: "Bearer abc", expires: Date.parse("2030-01-01T00:00:00Z") };
- * console.assert(plugged.authorization);
+ * console.assert(plugged.authorization !== undefined);
  * ```
  *
  * @module

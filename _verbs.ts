@@ -28,7 +28,7 @@ export interface ClientOptions extends CredentialOptions {
   fetch?: Fetch | undefined;
   /** Deadline of a request, repeats included, waits that the server asked for not. @default {30_000} */
   timeout?: Duration | undefined;
-  /** @default {"tend"} */
+  /** How the client names itself. @default {"tend"} */
   userAgent?: string | undefined;
   /** Who the fields that this client writes belong to. @default {"tend"} */
   fieldManager?: string | undefined;
@@ -42,7 +42,7 @@ export interface ClientOptions extends CredentialOptions {
 
 /** Options of `Client.request` and `Client.stream`. */
 export interface RequestOptions {
-  /** @default {"GET"} */
+  /** The HTTP method. @default {"GET"} */
   method?: string | undefined;
   /** The path, encoded, from the server's root, such as `/api/v1/pods`. */
   path: string;
@@ -50,9 +50,9 @@ export interface RequestOptions {
   query?: Query | undefined;
   /** Sent as JSON; a string as it is. @default {undefined} */
   body?: unknown;
-  /** @default {"application/json"} */
+  /** The type of the body. @default {"application/json"} */
   contentType?: string | undefined;
-  /** @default {"application/json"} */
+  /** The type of the answer. @default {"application/json"} */
   accept?: string | undefined;
   /** Aborts the request, or the stream. @default {undefined} */
   signal?: AbortSignal | undefined;
@@ -70,9 +70,9 @@ export interface Derivation {
   guard?: (() => void) | undefined;
   /** Gets each object that a write answered with, but not those of dry runs. @default {undefined} */
   onWritten?: ((resource: Resource, object: KubernetesObject) => void) | undefined;
-  /** @default {the origin's} */
+  /** Who the fields that it writes belong to. @default {the origin's} */
   fieldManager?: string | undefined;
-  /** @default {the origin's} */
+  /** Deadline of a request. @default {the origin's} */
   timeout?: Duration | undefined;
 }
 
@@ -111,9 +111,9 @@ export interface ListOptions extends SelectOptions {
   limit?: number | undefined;
   /** The token that the page before came with. @default {undefined} */
   continue?: string | undefined;
-  /** @default {the newest} */
+  /** How new the state must be. @default {the newest} */
   resourceVersion?: string | undefined;
-  /** @default {undefined} */
+  /** How `resourceVersion` is meant. @default {undefined} */
   resourceVersionMatch?: ResourceVersionMatch | undefined;
 }
 
@@ -127,7 +127,7 @@ export interface ItemsOptions extends SelectOptions {
 export interface WatchOptions extends SelectOptions {
   /** Only what changed after it. @default {the newest state first} */
   resourceVersion?: string | undefined;
-  /** @default {undefined} */
+  /** How `resourceVersion` is meant. @default {undefined} */
   resourceVersionMatch?: ResourceVersionMatch | undefined;
   /** Asks for events that only move the resource version on. @default {false} */
   allowWatchBookmarks?: boolean | undefined;
