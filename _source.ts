@@ -175,12 +175,18 @@ function guarded(body: ReadableStream<Uint8Array>, lifeline: Lifeline): Readable
 /** One watch that the server has accepted. */
 export class WatchStream<T extends KubernetesObject> implements AsyncDisposable {
   readonly #lifeline: Lifeline;
-  readonly #frames: AsyncGenerator<Frame<T>>;
+  readonly #lines: AsyncGenerator<string>;
+  readonly #read: (line: string, lifeline: Lifeline) => Frame<T> | undefined;
 
   /** Use {@linkcode Source.watch}. */
-  constructor(lifeline: Lifeline, frames: AsyncGenerator<Frame<T>>) {
+  constructor(
+    body: ReadableStream<Uint8Array>,
+    lifeline: Lifeline,
+    read: (line: string, lifeline: Lifeline) => Frame<T> | undefined,
+  ) {
     this.#lifeline = lifeline;
-    this.#frames = frames;
+    this.#lines = lines(body);
+    this.#read = read;
   }
 
   /** Lifts the limit on quiet. */
@@ -188,16 +194,26 @@ export class WatchStream<T extends KubernetesObject> implements AsyncDisposable 
     this.#lifeline.settle();
   }
 
-  /** What the stream says, until it ends; further loops go on where the last one was left. */
+  /** What the stream says, until it ends; a loop that is left can be taken up by another. */
   [Symbol.asyncIterator](): AsyncIterator<Frame<T>> {
-    return { next: () => this.#frames.next() };
+    return { next: () => this.#next() };
+  }
+
+  // Written out, as a generator on top of a generator costs more than the decoding.
+  async #next(): Promise<IteratorResult<Frame<T>>> {
+    while (true) {
+      const { done, value } = await this.#lines.next();
+      if (done) return { done: true, value: undefined };
+      const frame = this.#read(value, this.#lifeline);
+      if (frame) return { done: false, value: frame };
+    }
   }
 
   /** Ends the request. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#lifeline.cancel();
     this.#lifeline[Symbol.dispose]();
-    await this.#frames.return(undefined);
+    await this.#lines.return(undefined);
   }
 }
 
@@ -273,17 +289,10 @@ export class Source<T extends KubernetesObject> {
     const lifeline = this.#lifeline(limits);
     try {
       const body = await this.#open({ watch: true, ...query }, "PartialObjectMetadata", lifeline);
-      return new WatchStream(lifeline, this.#frames(body, lifeline));
+      return new WatchStream(body, lifeline, (line, lifeline) => this.#frame(line, lifeline));
     } catch (error) {
       lifeline[Symbol.dispose]();
       throw error;
-    }
-  }
-
-  async *#frames(body: ReadableStream<Uint8Array>, lifeline: Lifeline): AsyncGenerator<Frame<T>> {
-    for await (const line of lines(body)) {
-      const frame = this.#frame(line, lifeline);
-      if (frame) yield frame;
     }
   }
 

@@ -104,11 +104,11 @@ const FRUITLESS = 4;
  *
  * @throws {TypeError} If an option is not valid
  */
-export async function* watch<T extends KubernetesObject>(
+export function watch<T extends KubernetesObject>(
   api: Api<T>,
   options: WatcherOptions<T>,
 ): AsyncGenerator<WatcherEvent<T>, void, void> {
-  yield* new Watcher(api, options).run();
+  return new Watcher(api, options).run();
 }
 
 class Watcher<T extends KubernetesObject> {
@@ -218,7 +218,6 @@ class Watcher<T extends KubernetesObject> {
   /** Takes in how a round ended and answers with the pause before the next, in ms. */
   #next(failure: unknown, lasted: boolean, accepted: boolean, fruits: number): number {
     const first = this.#backoff.failures === 0;
-    if (lasted) this.#well();
     const ended = failure === undefined || (lasted && failure instanceof TransportError && failure.timedOut);
     if (failure !== undefined && ended) {
       this.#log.warn("A watch fell silent: watching anew", { resource: this.#id, error: failure });

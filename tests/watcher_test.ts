@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import type { Logger } from "@logtape/logtape";
 import { Client } from "../client.ts";
@@ -169,11 +169,8 @@ Deno.test("watch() returns at once if its signal has aborted", async () => {
 
 Deno.test("watch() refuses an unknown way to the initial state", async () => {
   await using client = new Client({ fetch: new ScriptedServer().fetch });
-  const events = watch(client.api(ConfigMap), {
-    signal: AbortSignal.timeout(1000),
-    initial: "magic" as "list",
-  });
-  await assertRejects(() => events.next(), TypeError, `current value is "magic"`);
+  const make = () => watch(client.api(ConfigMap), { signal: AbortSignal.abort(), initial: "magic" as "list" });
+  assertThrows(make, TypeError, `current value is "magic"`);
 });
 
 Deno.test("B01: a watch that falls silent is cut 30 s after its timeoutSeconds and goes on where it was", async () => {
@@ -487,9 +484,9 @@ Deno.test("B14: an invalid byte does not end the watch", async () => {
 });
 
 Deno.test("watch() skips a line that it cannot read, logs no word of it, and lists anew when the watch has ended", async () => {
-  const feed = new Feed();
+  const feed = new Feed(), after = new Feed();
   const server = new ScriptedServer().on("GET", PATH, json(list([], 10)), json(list([configMap("b", 12)], 20)))
-    .on("GET", WATCH, feed.answer, stream());
+    .on("GET", WATCH, feed.answer, after.answer);
   await using run = new Run(server);
   await run.settle();
   feed.text('{"type":"ADDED","object":{"data":{"password":"hunter2"}\n');
@@ -508,6 +505,11 @@ Deno.test("watch() skips a line that it cannot read, logs no word of it, and lis
   await run.settle();
   assertEquals(run.story.at(-1), "restarted b@12 (20)");
   assertEquals(versions(server.watches), ["10", "20"]);
+  await run.advance(20_000);
+  server.on("GET", WATCH, stream());
+  after.end();
+  await run.settle();
+  assertEquals(versions(server.watches), ["10", "20", "20"], "once is enough");
 });
 
 Deno.test("watch() takes a line that the end of the stream cut for what it is, and asks for it again", async () => {
