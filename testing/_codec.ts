@@ -9,7 +9,8 @@
  *
  * @module
  */
-import { parse, stringify } from "@std/yaml";
+import { parse } from "@std/yaml";
+import { duplicateKeys, syntaxError } from "./_json_text.ts";
 import { type Fields } from "./_objects.ts";
 import { badRequest, notAcceptable, tooLarge, unsupportedMediaType } from "./_status.ts";
 
@@ -88,17 +89,6 @@ export function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));
 }
 
-/** Writes YAML as the server does: keys in order. */
-export function toYaml(value: unknown): string {
-  return stringify(sorted(value), { lineWidth: -1 });
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1).map(([k, v]) => [k, sorted(v)]));
-}
-
 /** Refuses a body that is too large. */
 export function checkSize(body: string): void {
   if (body.length > MAX_BODY) throw tooLarge(MAX_BODY);
@@ -114,8 +104,15 @@ export function bodyFormat(contentType: string | null): "json" | "yaml" {
   );
 }
 
+/** A body that was read. */
+export interface ReadBody {
+  readonly value: Fields;
+  /** What is wrong with it but can be overlooked, in words. */
+  readonly duplicates: readonly string[];
+}
+
 /** Reads a body that must be an object; `kind` is what the error names. */
-export function readBody(body: string, contentType: string | null, kind: string): Fields {
+export function readBody(body: string, contentType: string | null, kind: string): ReadBody {
   const format = bodyFormat(contentType);
   checkSize(body);
   const refuse = (why: string): never => {
@@ -125,8 +122,8 @@ export function readBody(body: string, contentType: string | null, kind: string)
   try {
     value = format === "json" ? JSON.parse(body) : parseYaml(body);
   } catch (error) {
-    const why = (error as Error).message;
-    return refuse(format === "json" ? `couldn't get version/kind; json parse error: ${why}` : why);
+    const why = format === "json" ? syntaxError(body) : undefined;
+    return refuse(why === undefined ? (error as Error).message : `couldn't get version/kind; json parse error: ${why}`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     const found = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
@@ -135,7 +132,8 @@ export function readBody(body: string, contentType: string | null, kind: string)
         '{ APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
     );
   }
-  return value as Fields;
+  const twice = format === "json" ? duplicateKeys(body, value) : [];
+  return { value, duplicates: twice.map((path) => `duplicate field ${JSON.stringify(path)}`) };
 }
 
 function hex(body: string): string {

@@ -67,7 +67,10 @@ function behaviour(version: Fields, schema: Schema, storageVersion: string, grou
     status,
     conditionalUpdate: true,
     desired: ({ metadata: _metadata, status: given, ...rest }) => status ? rest : { ...rest, status: given },
-    validate: (object) => validate(object, schema),
+    validate: (object, _apiVersion, subresource) =>
+      subresource !== "status" || !status
+        ? validate(object, schema)
+        : validate(object.status, schema.properties?.status ?? {}, { field: "status" }),
     statusKeepsMetadata: true,
     ...(selectable.length > 0 ? { selectable } : {}),
     toStorage: (object) => ({ ...object, apiVersion: `${group}/${storageVersion}` }),
@@ -85,13 +88,21 @@ function subresources(version: Fields, names: Fields): Map<string, SubresourceIn
   return found;
 }
 
+/** The version to use instead of a deprecated one: the most preferred that is served and not deprecated. */
+function instead({ group, versions }: Fields, version: Fields, kind: string): string {
+  const [better] = versions.filter((each: Fields) => each.served && !each.deprecated)
+    .map((each: Fields) => each.name as string).sort(compareKubeVersions);
+  if (better === undefined || compareKubeVersions(better, version.name) > 0) return "";
+  return `; use ${group}/${better} ${kind}`;
+}
+
 function resourceOf(definition: Kube, version: Fields): ResourceInfo {
   const { spec, metadata } = definition;
   const names: Fields = definition.status?.acceptedNames?.kind ? definition.status.acceptedNames : spec.names;
   const storageVersion = spec.versions.find((each: Fields) => each.storage)?.name ?? version.name;
   const schema: Schema = version.schema?.openAPIV3Schema ?? { "x-kubernetes-preserve-unknown-fields": true };
   const apiVersion = `${spec.group}/${version.name}`;
-  const warning = version.deprecationWarning ?? `${apiVersion} ${names.kind} is deprecated`;
+  const warning = version.deprecationWarning ?? `${apiVersion} ${names.kind} is deprecated${instead(spec, version, names.kind)}`;
   return {
     group: spec.group,
     version: version.name,

@@ -10,6 +10,7 @@
  * @module
  */
 import { behaviourOf } from "./_behaviour.ts";
+import { defaultBuiltin } from "./_builtin_defaults.ts";
 import type { Call } from "./_call.ts";
 import { type Fields, isObject, type Kube, ordered } from "./_objects.ts";
 import { type FieldValidation, fieldValidation } from "./_options.ts";
@@ -81,5 +82,6 @@ export function decode(call: Call, value: Fields, options: DecodeOptions = {}): 
   const { object, problems } = info.custom ? decodeCustom(info, given, refuse) : decodeBuiltin(info, given, refuse);
   unknownFields([...problems, ...duplicates], fieldValidation(call.query), call.warnings, refuse);
   behaviourOf(info).defaults?.(object);
+  if (!info.custom) defaultBuiltin(object);
   return object;
 }

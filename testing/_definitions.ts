@@ -9,8 +9,10 @@
  *
  * @module
  */
+import { builtinSchema } from "./_builtin.ts";
 import type { ServerState } from "./_call.ts";
 import { customGroups, isEstablished } from "./_crds.ts";
+import { trackUpdate } from "./_managed_fields.ts";
 import { equal, type Fields, type Kube, timestamp } from "./_objects.ts";
 import type { StoredEvent } from "./_store.ts";
 
@@ -101,7 +103,17 @@ function accept(server: ServerState, { name }: StoredEvent): void {
   const storage = versions.find((each: Fields) => each.storage)?.name;
   if (storage && !storedVersions.includes(storage)) storedVersions.push(storage);
   const status = { conditions, acceptedNames: accepted, storedVersions };
-  if (!equal(status, old)) collection.put("", name, { ...current, status });
+  if (equal(status, old)) return;
+  const tracked = trackUpdate({
+    live: current,
+    updated: { ...current, status },
+    manager: "kube-apiserver",
+    schema: builtinSchema("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
+    apiVersion: "apiextensions.k8s.io/v1",
+    subresource: "status",
+    time,
+  });
+  collection.put("", name, tracked as Kube);
 }
 
 /** Deletes the objects of a definition that is being deleted, and lets it go when they are gone. */

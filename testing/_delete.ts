@@ -13,6 +13,7 @@ import { admitDelete } from "./_admission.ts";
 import { behaviourOf, view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
 import { bodyFormat, checkSize, parseYaml } from "./_codec.ts";
+import { syntaxError } from "./_json_text.ts";
 import { equal, type Fields, isObject, type Kube, ordered, timestamp } from "./_objects.ts";
 import { type DeleteOptions, deleteOptions } from "./_options.ts";
 import { badRequest, conflict } from "./_status.ts";
@@ -54,7 +55,8 @@ function readOptions(call: Call): DeleteOptions {
   try {
     value = format === "json" ? JSON.parse(body) : parseYaml(body);
   } catch (error) {
-    throw badRequest(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
+    const why = format === "json" ? syntaxError(body) : undefined;
+    throw badRequest(`couldn't get version/kind; json parse error: ${why ?? (error as Error).message}`);
   }
   return deleteOptions(call, isObject(value) ? value : undefined);
 }

@@ -65,24 +65,24 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
 function refuseVerb({ asked, info }: Call): Error {
   if (!info.custom || asked.subresource === "") return methodNotAllowed();
   const kind = qualified(info.group, info.plural);
-  const details = { details: { kind: info.plural, group: info.group, name: asked.name } };
+  const details = { details: { kind: info.plural, group: info.group } };
   return methodNotAllowed(`${asked.verb} is not supported on resources of kind "${kind}"`, details);
 }
 
 function post(call: Call): Answer {
   const { info, asked } = call;
   if (asked.name !== "" || (info.namespaced && asked.namespace === "")) throw methodNotAllowed();
-  const value = readBody(call.body, call.headers.get("content-type"), info.kind);
+  const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), info.kind);
   checkWriteOptions(call.query, "CreateOptions");
-  return { code: 201, body: create(call, decode(call, value)) };
+  return { code: 201, body: create(call, decode(call, value, { duplicates })) };
 }
 
 function put(call: Call): Answer {
   const { info, asked } = call;
   const subresource = asked.subresource as "" | "status";
-  const value = readBody(call.body, call.headers.get("content-type"), info.kind);
+  const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), info.kind);
   checkWriteOptions(call.query, "UpdateOptions");
-  const object = decode(call, value);
+  const object = decode(call, value, { duplicates });
   const live = liveOf(call);
   if (!live && subresource === "" && behaviourOf(info).createOnUpdate) {
     mayCreate(call);

@@ -60,10 +60,6 @@ function addFinalizer({ metadata }: Fields, name: string): void {
   if (!finalizers.includes(name)) metadata.finalizers = [...finalizers, name];
 }
 
-function without(map: Fields, taken: Fields = {}): Fields {
-  return Object.fromEntries(Object.entries(map).filter(([key]) => !(key in taken)));
-}
-
 /** The behaviours by storage. */
 export const CORE: Readonly<Record<string, Behaviour>> = {
   configmaps: {
@@ -81,7 +77,6 @@ export const CORE: Readonly<Record<string, Behaviour>> = {
   },
   secrets: {
     defaults: (object) => {
-      object.type ||= "Opaque";
       if (isObject(object.stringData)) {
         const data = object.data ??= {};
         for (const [key, value] of Object.entries(object.stringData)) data[key] = base64(String(value));
@@ -140,9 +135,6 @@ export const CORE: Readonly<Record<string, Behaviour>> = {
   persistentvolumeclaims: {
     status: true,
     returnsDeleted: true,
-    defaults: ({ spec }) => {
-      if (isObject(spec)) spec.volumeMode ??= "Filesystem";
-    },
     prepareCreate: (object) => {
       object.status = { phase: "Pending" };
       addFinalizer(object, "kubernetes.io/pvc-protection");
@@ -151,24 +143,9 @@ export const CORE: Readonly<Record<string, Behaviour>> = {
   persistentvolumes: {
     status: true,
     returnsDeleted: true,
-    defaults: ({ spec }) => {
-      if (!isObject(spec)) return;
-      spec.persistentVolumeReclaimPolicy ||= "Retain";
-      spec.volumeMode ??= "Filesystem";
-    },
     prepareCreate: (object) => {
       object.status = { phase: "Pending" };
       addFinalizer(object, "kubernetes.io/pv-protection");
-    },
-  },
-  limitranges: {
-    defaults: ({ spec }) => {
-      for (const limit of spec?.limits ?? []) {
-        if (limit.type !== "Container") continue;
-        if (limit.max) limit.default = { ...limit.max, ...limit.default };
-        if (limit.default) limit.defaultRequest = { ...limit.default, ...limit.defaultRequest };
-        if (limit.min) limit.defaultRequest = { ...limit.defaultRequest, ...without(limit.min, limit.defaultRequest) };
-      }
     },
   },
   resourcequotas: {
@@ -176,11 +153,6 @@ export const CORE: Readonly<Record<string, Behaviour>> = {
     returnsDeleted: true,
     prepareCreate: (object) => {
       object.status = {};
-    },
-  },
-  endpoints: {
-    defaults: ({ subsets }) => {
-      for (const { ports = [] } of subsets ?? []) for (const port of ports) port.protocol ||= "TCP";
     },
   },
 };

@@ -10,6 +10,7 @@
  * @module
  */
 import { CLEANUP } from "./_definitions.ts";
+import { validateDefinition, validateDefinitionUpdate } from "./_definition_rules.ts";
 import type { Behaviour } from "./_kinds.ts";
 import type { Fields } from "./_objects.ts";
 
@@ -32,8 +33,23 @@ export const DEFINITION: Behaviour = {
     object.status = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: storage ? [storage] : [] };
   },
   prepareDelete: (object) => {
-    const { metadata } = object;
-    if (metadata.finalizers?.includes(CLEANUP)) return object;
-    return { ...object, metadata: { ...metadata, finalizers: [...metadata.finalizers ?? [], CLEANUP] } };
+    const { metadata, status = {} } = object;
+    const conditions: Fields[] = status.conditions ?? [];
+    if (conditions.some(({ type }) => type === "Terminating")) return object;
+    const terminating = {
+      type: "Terminating",
+      status: "True",
+      lastTransitionTime: metadata.deletionTimestamp,
+      reason: "InstanceDeletionPending",
+      message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+    };
+    const finalizers: string[] = metadata.finalizers ?? [];
+    return {
+      ...object,
+      metadata: { ...metadata, finalizers: finalizers.includes(CLEANUP) ? finalizers : [...finalizers, CLEANUP] },
+      status: { ...status, conditions: [...conditions, terminating] },
+    };
   },
+  validate: validateDefinition,
+  validateUpdate: validateDefinitionUpdate,
 };

@@ -13,18 +13,11 @@ import type { Behaviour } from "./_kinds.ts";
 import { DEFINITION } from "./_kinds_definitions.ts";
 import { EVENTS } from "./_kinds_events.ts";
 import { SERVICES } from "./_kinds_services.ts";
-import { type Fields, isObject } from "./_objects.ts";
+import { type Fields } from "./_objects.ts";
 import { type Cause, cause } from "./_status.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 const spec = ({ spec }: Fields): unknown => spec;
-
-function defaultBinding({ subjects, roleRef }: Fields): void {
-  if (isObject(roleRef)) roleRef.apiGroup ||= RBAC;
-  for (const subject of subjects ?? []) {
-    if (subject.kind === "User" || subject.kind === "Group") subject.apiGroup ||= RBAC;
-  }
-}
 
 function validateRules({ rules }: Fields): Cause[] {
   const causes: Cause[] = [];
@@ -50,19 +43,6 @@ function validateBinding({ roleRef = {} }: Fields): Cause[] {
       : [cause.unsupported("roleRef.kind", roleRef.kind ?? "", ["ClusterRole", "Role"])]),
     ...(roleRef.name ? [] : [cause.required("roleRef.name")]),
   ];
-}
-
-function defaultWebhooks({ webhooks }: Fields, mutating: boolean): void {
-  for (const webhook of webhooks ?? []) {
-    webhook.failurePolicy ??= "Fail";
-    webhook.matchPolicy ??= "Equivalent";
-    webhook.namespaceSelector ??= {};
-    webhook.objectSelector ??= {};
-    webhook.timeoutSeconds ??= 10;
-    if (mutating) webhook.reinvocationPolicy ??= "Never";
-    for (const rule of webhook.rules ?? []) rule.scope ??= "*";
-    if (webhook.clientConfig?.service) webhook.clientConfig.service.port ??= 443;
-  }
 }
 
 function validateWebhooks({ webhooks }: Fields): Cause[] {
@@ -98,7 +78,7 @@ function validateLease({ spec = {} }: Fields): Cause[] {
 }
 
 const role: Behaviour = { names: "path", validate: validateRules };
-const binding: Behaviour = { names: "path", defaults: defaultBinding, validate: validateBinding };
+const binding: Behaviour = { names: "path", validate: validateBinding };
 
 /** The behaviours by storage. */
 export const OTHERS: Readonly<Record<string, Behaviour>> = {
@@ -112,13 +92,6 @@ export const OTHERS: Readonly<Record<string, Behaviour>> = {
   "clusterrolebindings.rbac.authorization.k8s.io": binding,
   "networkpolicies.networking.k8s.io": {
     desired: spec,
-    defaults: ({ spec }) => {
-      if (!isObject(spec) || spec.policyTypes?.length) return;
-      spec.policyTypes = spec.egress?.length ? ["Ingress", "Egress"] : ["Ingress"];
-      for (const { ports = [] } of [...spec.ingress ?? [], ...spec.egress ?? []]) {
-        for (const port of ports) port.protocol ??= "TCP";
-      }
-    },
   },
   "ingresses.networking.k8s.io": {
     status: true,
@@ -138,50 +111,25 @@ export const OTHERS: Readonly<Record<string, Behaviour>> = {
   "horizontalpodautoscalers.autoscaling": {
     status: true,
     desired: spec,
-    defaults: ({ spec }) => {
-      if (!isObject(spec)) return;
-      spec.minReplicas ??= 1;
-      if (!spec.metrics?.length && spec.targetCPUUtilizationPercentage === undefined) {
-        const target = { averageUtilization: 80, type: "Utilization" };
-        spec.metrics = [{ resource: { name: "cpu", target }, type: "Resource" }];
-      }
-    },
     prepareCreate: (object) => {
       object.status = { currentMetrics: null, desiredReplicas: 0 };
     },
   },
   "validatingwebhookconfigurations.admissionregistration.k8s.io": {
     desired: ({ webhooks }) => webhooks,
-    defaults: (object) => defaultWebhooks(object, false),
     validate: validateWebhooks,
   },
   "mutatingwebhookconfigurations.admissionregistration.k8s.io": {
     desired: ({ webhooks }) => webhooks,
-    defaults: (object) => defaultWebhooks(object, true),
     validate: validateWebhooks,
   },
   "storageclasses.storage.k8s.io": {
     returnsDeleted: true,
-    defaults: (object) => {
-      object.reclaimPolicy ??= "Delete";
-      object.volumeBindingMode ??= "Immediate";
-    },
   },
   "volumeattachments.storage.k8s.io": { returnsDeleted: true, status: true },
   "csinodes.storage.k8s.io": { returnsDeleted: true },
   "csidrivers.storage.k8s.io": { returnsDeleted: true },
-  "priorityclasses.scheduling.k8s.io": {
-    defaults: (object) => {
-      object.preemptionPolicy ??= "PreemptLowerPriority";
-    },
-  },
   "endpointslices.discovery.k8s.io": {
     desired: ({ metadata: _, ...rest }) => rest,
-    defaults: ({ ports }) => {
-      for (const port of ports ?? []) {
-        port.name ??= "";
-        port.protocol ??= "TCP";
-      }
-    },
   },
 };

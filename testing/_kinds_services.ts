@@ -11,7 +11,7 @@
  */
 import type { ServerState } from "./_call.ts";
 import type { Behaviour } from "./_kinds.ts";
-import { type Fields, isObject } from "./_objects.ts";
+import { type Fields } from "./_objects.ts";
 import { type Cause, cause } from "./_status.ts";
 
 const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
@@ -19,23 +19,6 @@ const PORT_RULE = "must be between 1 and 65535, inclusive";
 
 function isPort(value: unknown): boolean {
   return typeof value !== "number" || (value >= 1 && value <= 65535);
-}
-
-function defaults({ spec }: Fields): void {
-  if (!isObject(spec)) return;
-  spec.sessionAffinity ||= "None";
-  if (spec.sessionAffinity === "ClientIP") {
-    spec.sessionAffinityConfig ??= { clientIP: { timeoutSeconds: 10800 } };
-  }
-  spec.type ||= "ClusterIP";
-  for (const port of spec.ports ?? []) {
-    port.protocol ||= "TCP";
-    if (!port.targetPort) port.targetPort = port.port;
-  }
-  const external = spec.type === "NodePort" || spec.type === "LoadBalancer";
-  if (external) spec.externalTrafficPolicy ||= "Cluster";
-  if (spec.type !== "ExternalName") spec.internalTrafficPolicy ??= "Cluster";
-  if (spec.type === "LoadBalancer") spec.allocateLoadBalancerNodePorts ??= true;
 }
 
 function validate({ spec }: Fields): Cause[] {
@@ -104,7 +87,6 @@ export const SERVICES: Behaviour = {
   status: true,
   returnsDeleted: true,
   names: "label",
-  defaults,
   prepareCreate: (object) => {
     object.status = { loadBalancer: {} };
   },

@@ -10,13 +10,9 @@
  * @module
  */
 import type { Behaviour } from "./_kinds.ts";
-import { clone, equal, type Fields, isObject } from "./_objects.ts";
-import { defaultPod, defaultPodSpec, preparePod, validatePodSpec, validateTemplate } from "./_pods.ts";
+import { clone, equal, type Fields } from "./_objects.ts";
+import { preparePod, validatePodSpec, validateTemplate } from "./_pods.ts";
 import { type Cause, cause } from "./_status.ts";
-
-function defaultTemplate(template: Fields | undefined): void {
-  if (isObject(template)) defaultPodSpec(template.spec);
-}
 
 /** True if a label selector, as an object, selects these labels. */
 export function selects(selector: Fields | undefined, labels: Fields = {}): boolean {
@@ -72,8 +68,6 @@ function fixedSelector({ spec }: Fields, old: Fields): Cause[] {
   if (equal(spec?.selector, old.spec?.selector)) return [];
   return [cause.invalid("spec.selector", spec?.selector, "field is immutable")];
 }
-
-const STRATEGY = { maxUnavailable: "25%", maxSurge: "25%" };
 
 const APPS: Behaviour = {
   status: true,
@@ -145,7 +139,6 @@ export const WORKLOADS: Readonly<Record<string, Behaviour>> = {
     status: true,
     returnsDeleted: true,
     desired: ({ spec }) => spec,
-    defaults: defaultPod,
     prepareCreate: preparePod,
     validate: ({ spec }) => validatePodSpec(spec, "spec"),
     validateUpdate: fixedPod,
@@ -165,99 +158,33 @@ export const WORKLOADS: Readonly<Record<string, Behaviour>> = {
     ],
     selectDefaults: { "spec.hostNetwork": "false" },
   },
-  podtemplates: { defaults: ({ template }) => defaultTemplate(template), desired: ({ template }) => template },
+  podtemplates: { desired: ({ template }) => template },
   "deployments.apps": {
     ...APPS,
     desired: ({ spec, metadata }) => [spec, metadata.annotations],
-    defaults: ({ spec }) => {
-      if (!isObject(spec)) return;
-      spec.replicas ??= 1;
-      const strategy = spec.strategy ??= {};
-      strategy.type ||= "RollingUpdate";
-      if (strategy.type === "RollingUpdate") strategy.rollingUpdate = { ...STRATEGY, ...strategy.rollingUpdate };
-      spec.revisionHistoryLimit ??= 10;
-      spec.progressDeadlineSeconds ??= 600;
-      defaultTemplate(spec.template);
-    },
   },
   "replicasets.apps": {
     ...APPS,
-    defaults: ({ spec }) => {
-      if (!isObject(spec)) return;
-      spec.replicas ??= 1;
-      defaultTemplate(spec.template);
-    },
     selectable: ["status.replicas"],
   },
   replicationcontrollers: {
     status: true,
     desired: ({ spec }) => spec,
     orphans: true,
-    defaults: ({ spec }) => {
-      if (!isObject(spec)) return;
-      spec.replicas ??= 1;
-      defaultTemplate(spec.template);
-    },
     selectable: ["status.replicas"],
   },
   "daemonsets.apps": {
     ...APPS,
-    defaults: ({ spec }) => {
-      if (!isObject(spec)) return;
-      const strategy = spec.updateStrategy ??= {};
-      strategy.type ||= "RollingUpdate";
-      if (strategy.type === "RollingUpdate") {
-        strategy.rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...strategy.rollingUpdate };
-      }
-      spec.revisionHistoryLimit ??= 10;
-      defaultTemplate(spec.template);
-    },
   },
   "statefulsets.apps": {
     ...APPS,
     validateUpdate: fixedStatefulSet,
-    defaults: ({ spec }) => {
-      if (!isObject(spec)) return;
-      spec.podManagementPolicy ||= "OrderedReady";
-      const strategy = spec.updateStrategy ??= {};
-      strategy.type ||= "RollingUpdate";
-      if (strategy.type === "RollingUpdate") strategy.rollingUpdate = { partition: 0, ...strategy.rollingUpdate };
-      spec.persistentVolumeClaimRetentionPolicy = {
-        whenDeleted: "Retain",
-        whenScaled: "Retain",
-        ...spec.persistentVolumeClaimRetentionPolicy,
-      };
-      spec.replicas ??= 1;
-      spec.revisionHistoryLimit ??= 10;
-      defaultTemplate(spec.template);
-      for (const claim of spec.volumeClaimTemplates ?? []) {
-        claim.apiVersion ||= "v1";
-        claim.kind ||= "PersistentVolumeClaim";
-        if (isObject(claim.spec)) claim.spec.volumeMode ??= "Filesystem";
-        claim.status = { phase: "Pending", ...claim.status };
-      }
-    },
   },
   "controllerrevisions.apps": {},
   "jobs.batch": {
     status: true,
     desired: ({ spec }) => spec,
     orphans: true,
-    defaults: ({ spec }) => {
-      if (!isObject(spec)) return;
-      if (spec.completions === undefined && spec.parallelism === undefined) {
-        spec.completions = 1;
-        spec.parallelism = 1;
-      }
-      spec.parallelism ??= 1;
-      spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2147483647;
-      spec.completionMode ??= "NonIndexed";
-      spec.suspend ??= false;
-      spec.manualSelector ??= undefined;
-      if (spec.manualSelector === undefined) delete spec.manualSelector;
-      spec.podReplacementPolicy ??= spec.podFailurePolicy ? "Failed" : "TerminatingOrFailed";
-      defaultTemplate(spec.template);
-    },
     prepareCreate: prepareJob,
     validate: ({ spec }) => [
       ...nonNegative("spec.parallelism", spec?.parallelism),
@@ -273,14 +200,6 @@ export const WORKLOADS: Readonly<Record<string, Behaviour>> = {
   "cronjobs.batch": {
     status: true,
     desired: ({ spec }) => spec,
-    defaults: ({ spec }) => {
-      if (!isObject(spec)) return;
-      spec.concurrencyPolicy ||= "Allow";
-      spec.suspend ??= false;
-      spec.successfulJobsHistoryLimit ??= 3;
-      spec.failedJobsHistoryLimit ??= 1;
-      defaultTemplate(spec.jobTemplate?.spec?.template);
-    },
     validate: ({ spec }) => [
       ...(spec?.schedule ? [] : [cause.required("spec.schedule")]),
       ...validateJobTemplate(spec?.jobTemplate?.spec?.template, "spec.jobTemplate.spec.template"),

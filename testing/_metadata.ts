@@ -67,7 +67,7 @@ export function validateQualified(name: string): string[] {
   const wrong: string[] = [];
   if (parts.length > 2) {
     return [
-      `a qualified name ${QUALIFIED_RULE.replace(/^must/, "must")} with an optional DNS subdomain prefix and '/' ` +
+      `a valid label key ${QUALIFIED_RULE} with an optional DNS subdomain prefix and '/' ` +
       "(e.g. 'example.com/MyName')",
     ];
   }
@@ -125,36 +125,32 @@ function validateOwners(meta: DraftMeta): Cause[] {
   let controller: string | undefined;
   for (const owner of owners) {
     const { apiVersion, kind, name, uid } = owner;
-    const at = path;
-    if (!apiVersion) causes.push(cause.invalid(`${at}.apiVersion`, "", "version must not be empty"));
+    if (!apiVersion) causes.push(cause.invalid(`${path}.apiVersion`, "", "version must not be empty"));
     else if (apiVersion.split("/").length > 2) {
       causes.push(
-        cause.invalid(`${at}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`),
+        cause.invalid(`${path}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`),
       );
     }
-    if (!kind) causes.push(cause.invalid(`${at}.kind`, "", "must not be empty"));
-    if (!name) causes.push(cause.invalid(`${at}.name`, "", "must not be empty"));
-    if (!uid) causes.push(cause.invalid(`${at}.uid`, "", "must not be empty"));
+    if (!kind) causes.push(cause.invalid(`${path}.kind`, "", "must not be empty"));
+    if (!name) causes.push(cause.invalid(`${path}.name`, "", "must not be empty"));
+    if (!uid) causes.push(cause.invalid(`${path}.uid`, "", "must not be empty"));
     if (RESERVED_OWNERS.has(`${apiVersion}/${kind}`)) {
-      causes.push(cause.invalid(at, goOwner(owner), `${apiVersion}, Kind=${kind} is disallowed from being an owner`));
+      causes.push(cause.invalid(path, owner, `${apiVersion}, Kind=${kind} is disallowed from being an owner`));
     }
     if (owner.controller === true) {
       if (controller !== undefined) {
         causes.push(
           cause.invalid(
             path,
-            "<owners>",
-            `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`,
+            owners,
+            "Only one reference can have Controller set to true. " +
+              `Found "true" in references for ${controller} and ${kind}/${name}`,
           ),
         );
-      } else controller = name;
+      } else controller = `${kind}/${name}`;
     }
   }
   return causes;
-}
-
-function goOwner(owner: object): string {
-  return JSON.stringify(owner);
 }
 
 function validateFinalizers(finalizers: readonly string[] | undefined): Cause[] {

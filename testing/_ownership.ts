@@ -33,14 +33,26 @@ export function resetBy(info: ResourceInfo, subresource: string): string[] {
 /** Notes what an ordinary write changes. */
 export function track(call: Call, live: Kube | undefined, updated: Kube, subresource = ""): Kube {
   const { info, server } = call;
-  return trackUpdate({
+  const manager = managerOf(call.query, call.headers.get("user-agent"));
+  const tracked = trackUpdate({
     live,
     updated,
-    manager: managerOf(call.query, call.headers.get("user-agent")),
+    manager,
     schema: schemaOf(info),
     apiVersion: info.apiVersion,
     subresource,
     time: timestamp(server.now()),
     reset: resetBy(info, subresource),
   }) as Kube;
+  return subresource === "scale" ? timeless(tracked, manager) : tracked;
+}
+
+/** What is owned through a scale is noted without a time. */
+function timeless(object: Kube, manager: string): Kube {
+  const managedFields = object.metadata.managedFields?.map((entry) => {
+    if (entry.subresource !== "scale" || entry.manager !== manager) return entry;
+    const { time: _, ...rest } = entry;
+    return rest;
+  });
+  return managedFields ? { ...object, metadata: { ...object.metadata, managedFields } } : object;
 }

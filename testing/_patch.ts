@@ -15,6 +15,7 @@ import { checkSize, mediaType, parseYaml } from "./_codec.ts";
 import { decode } from "./_decode.ts";
 import { type Conflict, conflictCauses, conflictMessage } from "./_conflicts.ts";
 import { jsonPatch, mergePatch, PatchError } from "./_json_patch.ts";
+import { duplicateKeys, syntaxError } from "./_json_text.ts";
 import { applyPatch } from "./_managed_fields.ts";
 import { clone, type Fields, isObject, type Kube, timestamp } from "./_objects.ts";
 import { checkWriteOptions } from "./_options.ts";
@@ -84,8 +85,8 @@ function unprocessable(call: Call, why: string): StatusError {
 function readJson(call: Call, what: string): unknown {
   try {
     return JSON.parse(call.body);
-  } catch (error) {
-    throw badRequest(what === "json" ? "invalid JSON patch" : `error decoding patch: ${(error as Error).message}`);
+  } catch {
+    throw badRequest(what === "json" ? "invalid JSON patch" : `error decoding patch: ${syntaxError(call.body)}`);
   }
 }
 
@@ -133,7 +134,11 @@ export function asStatus(error: unknown): unknown {
 function readApplied(call: Call): Fields {
   let value: unknown;
   try {
-    value = call.body.trimStart().startsWith("{") ? JSON.parse(call.body) : parseYaml(call.body);
+    const json = call.body.trimStart().startsWith("{");
+    value = json ? JSON.parse(call.body) : parseYaml(call.body);
+    for (const path of json ? duplicateKeys(call.body, value) : []) {
+      call.warnings.push(`line 1: key ${JSON.stringify(path.split(".").at(-1))} already set in map`);
+    }
   } catch (error) {
     throw badRequest(`error encoding patch: ${(error as Error).message}`);
   }

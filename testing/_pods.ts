@@ -1,12 +1,10 @@
 /**
- * Fills in and checks pod specs, in pods and in the templates of what makes pods.
+ * Checks pod specs, in pods and in the templates of what makes pods.
  *
  * ```ts
- * import { defaultPodSpec } from "./_pods.ts";
+ * import { validatePodSpec } from "./_pods.ts";
  *
- * const spec = { containers: [{ name: "main", image: "nginx" }] };
- * defaultPodSpec(spec);
- * console.assert("restartPolicy" in spec);
+ * console.assert(validatePodSpec({}, "spec").length === 1);
  * ```
  *
  * @module
@@ -14,92 +12,6 @@
 import { type Fields, isObject } from "./_objects.ts";
 import { validateLabels, validateName } from "./_metadata.ts";
 import { type Cause, cause } from "./_status.ts";
-
-const MODE = 420;
-
-function defaultHandler(handler: Fields | undefined): void {
-  const http = handler?.httpGet;
-  if (!isObject(http)) return;
-  http.path ||= "/";
-  http.scheme ||= "HTTP";
-}
-
-function defaultProbe(probe: Fields | undefined): void {
-  if (!isObject(probe)) return;
-  probe.timeoutSeconds ||= 1;
-  probe.periodSeconds ||= 10;
-  probe.successThreshold ||= 1;
-  probe.failureThreshold ||= 3;
-  defaultHandler(probe);
-  if (isObject(probe.grpc)) probe.grpc.service ??= "";
-}
-
-function pullPolicy(image: string): string {
-  const [name = ""] = image.split("@");
-  const tag = /:([^/:]+)$/.exec(name)?.[1];
-  return tag === "latest" || (tag === undefined && !image.includes("@")) ? "Always" : "IfNotPresent";
-}
-
-function defaultContainer(container: Fields): void {
-  container.imagePullPolicy ||= pullPolicy(String(container.image ?? ""));
-  container.terminationMessagePath ||= "/dev/termination-log";
-  container.terminationMessagePolicy ||= "File";
-  container.resources ??= {};
-  for (const port of container.ports ?? []) port.protocol ||= "TCP";
-  for (const probe of ["livenessProbe", "readinessProbe", "startupProbe"]) defaultProbe(container[probe]);
-  defaultHandler(container.lifecycle?.postStart);
-  defaultHandler(container.lifecycle?.preStop);
-  for (const { valueFrom } of container.env ?? []) if (valueFrom?.fieldRef) valueFrom.fieldRef.apiVersion ||= "v1";
-}
-
-function defaultItems(items: Fields[] | undefined): void {
-  for (const item of items ?? []) if (item.fieldRef) item.fieldRef.apiVersion ||= "v1";
-}
-
-function defaultVolume(volume: Fields): void {
-  if (Object.keys(volume).length === 1 && volume.name !== undefined) volume.emptyDir = {};
-  for (const source of ["secret", "configMap", "downwardAPI", "projected"]) {
-    if (isObject(volume[source])) volume[source].defaultMode ??= MODE;
-  }
-  defaultItems(volume.downwardAPI?.items);
-  if (isObject(volume.hostPath)) volume.hostPath.type ??= "";
-  for (const each of volume.projected?.sources ?? []) {
-    if (each.serviceAccountToken) each.serviceAccountToken.expirationSeconds ??= 3600;
-    defaultItems(each.downwardAPI?.items);
-  }
-}
-
-/** Fills in a pod spec. */
-export function defaultPodSpec(spec: Fields | undefined): void {
-  if (!isObject(spec)) return;
-  spec.dnsPolicy ||= "ClusterFirst";
-  spec.restartPolicy ||= "Always";
-  spec.securityContext ??= {};
-  spec.terminationGracePeriodSeconds ??= 30;
-  spec.schedulerName ||= "default-scheduler";
-  if (spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName;
-  else if (spec.serviceAccount) spec.serviceAccountName = spec.serviceAccount;
-  for (const list of ["containers", "initContainers", "ephemeralContainers"]) spec[list]?.forEach(defaultContainer);
-  if (spec.hostNetwork) {
-    for (const { ports = [] } of [...spec.containers ?? [], ...spec.initContainers ?? []]) {
-      for (const port of ports) port.hostPort ||= port.containerPort;
-    }
-  }
-  spec.volumes?.forEach(defaultVolume);
-}
-
-/** Fills in a pod. */
-export function defaultPod(pod: Fields): void {
-  const { spec } = pod;
-  defaultPodSpec(spec);
-  if (!isObject(spec)) return;
-  spec.enableServiceLinks ??= true;
-  for (const container of [...spec.containers ?? [], ...spec.initContainers ?? []]) {
-    const { limits } = container.resources;
-    if (!limits) continue;
-    container.resources.requests = { ...limits, ...container.resources.requests };
-  }
-}
 
 const NOT_READY = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
@@ -176,7 +88,9 @@ function validateContainer(container: Fields, path: string, volumes: ReadonlySet
 /** What is wrong with a pod spec. */
 export function validatePodSpec(spec: Fields | undefined, path: string): Cause[] {
   const causes: Cause[] = [];
-  const { containers = [], initContainers = [], volumes = [], restartPolicy } = spec ?? {};
+  const { restartPolicy } = spec ?? {};
+  const [containers, initContainers, volumes]: Fields[][] = ["containers", "initContainers", "volumes"]
+    .map((member) => spec?.[member] ?? []) as [Fields[], Fields[], Fields[]];
   const volumeNames = new Set<string>();
   for (const [index, { name }] of volumes.entries()) {
     const at = `${path}.volumes[${index}].name`;

@@ -79,7 +79,7 @@ export function parseVersion(text: string, list: boolean): number {
   const why = `Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${
     JSON.stringify(text)
   }: invalid syntax`;
-  if (list) throw badRequest(`resourceVersion: ${why}`);
+  if (list) throw badRequest(`invalid resource version: resourceVersion: ${why}`);
   throw internal(`resourceVersion: ${why}`);
 }
 

@@ -10,7 +10,8 @@
  * @module
  */
 import type { Answer } from "./_call.ts";
-import { negotiate, toYaml } from "./_codec.ts";
+import { negotiate } from "./_codec.ts";
+import { toYaml } from "./_yaml.ts";
 import { StatusError, TextError } from "./_status.ts";
 
 /** The `warning` header of a text. */

@@ -90,7 +90,7 @@ export const REVIEWS: ReadonlyMap<string, Review> = new Map<string, Review>([
 
 /** Answers a review. */
 export function review(call: Call, answer: Review): Answer {
-  const value = readBody(call.body, call.headers.get("content-type"), call.info.kind);
+  const { value } = readBody(call.body, call.headers.get("content-type"), call.info.kind);
   checkWriteOptions(call.query, "CreateOptions");
   return { code: 201, body: answer(call, decode(call, value)) };
 }
@@ -101,7 +101,7 @@ const HOUR = 3600;
 export function requestToken(call: Call): Answer {
   const { server, asked } = call;
   const account = mustExist(call, liveOf(call)).object;
-  const value = readBody(call.body, call.headers.get("content-type"), "TokenRequest");
+  const { value } = readBody(call.body, call.headers.get("content-type"), "TokenRequest");
   const seconds = value.spec?.expirationSeconds ?? HOUR;
   if (seconds < 600) {
     const why = "may not specify a duration less than 10 minutes";

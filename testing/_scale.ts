@@ -68,7 +68,7 @@ export function scale(call: Call): Answer {
   if (call.asked.verb === "get") return { code: 200, body: now };
   let wanted: Fields;
   if (call.asked.verb === "update") {
-    wanted = readBody(call.body, call.headers.get("content-type"), "Scale");
+    wanted = readBody(call.body, call.headers.get("content-type"), "Scale").value;
     checkWriteOptions(call.query, "UpdateOptions");
   } else wanted = patched(call, now);
   const { resourceVersion } = wanted.metadata ?? {};
@@ -77,9 +77,14 @@ export function scale(call: Call): Answer {
   }
   const replicas = wanted.spec?.replicas ?? 0;
   if (replicas < 0) {
-    throw invalid({ group: "autoscaling", kind: "Scale" }, call.asked.name, [
-      cause.invalid("spec.replicas", replicas, "must be greater than or equal to 0"),
-    ]);
+    const { custom } = call.info;
+    throw custom
+      ? invalid(call.info, call.asked.name, [
+        cause.invalid(custom.scale!.specReplicasPath, replicas, "should be a non-negative integer"),
+      ])
+      : invalid({ group: "autoscaling", kind: "Scale" }, call.asked.name, [
+        cause.invalid("spec.replicas", replicas, "must be greater than or equal to 0"),
+      ]);
   }
   const copy = clone(object) as Kube;
   setField(copy, pathsOf(call).spec.split("."), replicas);

@@ -229,8 +229,7 @@ function unescape(value: string): string {
       }
       text += next;
     } else if (character === "," || character === "=") {
-      const code = [...new TextEncoder().encode(value)][0]!.toString(16);
-      throw badRequest(`invalid field selector: unescaped character in value: ${code}`);
+      throw badRequest(`invalid field selector: unescaped character in value: ${character.charCodeAt(0)}`);
     } else text += character;
   }
   return text;

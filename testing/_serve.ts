@@ -10,12 +10,16 @@
  * @module
  */
 import { forbiddenAccess } from "./_auth.ts";
-import type { AccessAttributes, Call, ServerState, User } from "./_call.ts";
+import type { AccessAttributes, Answer, Call, ServerState, User } from "./_call.ts";
+import { negotiate } from "./_codec.ts";
 import { discover, health, VERSION } from "./_discovery.ts";
+import { partial } from "./_encode.ts";
 import { handle } from "./_handle.ts";
+import type { Kube } from "./_objects.ts";
 import { errorResponse, jsonResponse, textResponse } from "./_respond.ts";
 import { type Asked, type ResourceRequest } from "./_router.ts";
 import { noResource, pageNotFound } from "./_status.ts";
+import { tableOf } from "./_table.ts";
 
 /** What a request asks for, in the words of RBAC. */
 export function attributesOf(asked: Asked): AccessAttributes {
@@ -64,6 +68,19 @@ function rootPaths({ registry }: ServerState): string[] {
   return paths.sort();
 }
 
+/** Shows what a write answered with as the client wants it. */
+function represented(call: Call, answer: Answer): Answer {
+  const { body } = answer;
+  if (typeof body === "string" || body.kind !== call.info.kind || body.apiVersion !== call.info.apiVersion) return answer;
+  switch (negotiate(call.headers.get("accept"))?.as) {
+    case "PartialObjectMetadata":
+      return { ...answer, body: partial(body as Kube) };
+    case "Table":
+      return { ...answer, body: tableOf(call, [{ object: body as Kube, version: 0 }], {}, call.server.now()) };
+  }
+  return answer;
+}
+
 function serveResource(server: ServerState, received: Received, asked: ResourceRequest): Response {
   const { request, url, body, user, signal } = received;
   const { group, version, plural } = asked;
@@ -78,7 +95,7 @@ function serveResource(server: ServerState, received: Received, asked: ResourceR
   const call: Call = { server, asked, info, method, query: url.searchParams, headers, user, body, warnings, signal };
   try {
     const answer = handle(call);
-    if (!(answer instanceof ReadableStream)) return jsonResponse(answer, accept, warnings);
+    if (!(answer instanceof ReadableStream)) return jsonResponse(represented(call, answer), accept, warnings);
     const all = new Headers({ "content-type": "application/json" });
     for (const each of warnings) all.append("warning", `299 - ${JSON.stringify(each)}`);
     return new Response(answer, { headers: all });

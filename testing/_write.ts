@@ -12,11 +12,12 @@
 import { admitCreate, admitUpdate } from "./_admission.ts";
 import { forbiddenAccess } from "./_auth.ts";
 import { behaviourOf, view } from "./_behaviour.ts";
+import { emptyObject } from "./_builtin.ts";
 import type { Call } from "./_call.ts";
 import { validateMetadata, validateMetadataUpdate } from "./_metadata.ts";
 import { clone, equal, type Fields, type Kube, ordered, timestamp } from "./_objects.ts";
 import { isDryRun, managerOf } from "./_options.ts";
-import { track } from "./_ownership.ts";
+import { schemaOf, track } from "./_ownership.ts";
 import { alreadyExists, badRequest, conflict, internal, invalid, modified, notFound } from "./_status.ts";
 import { type Cause, cause, type GroupKind } from "./_status.ts";
 import type { Collection, Revision } from "./_store.ts";
@@ -78,9 +79,10 @@ export function create(call: Call, object: Kube, options: WriteOptions = {}): Ku
   delete meta.resourceVersion;
   for (const member of ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"]) delete (meta as Fields)[member];
   const generated = !meta.name && !!meta.generateName;
-  if (behaviour.status) delete object.status;
+  if (behaviour.status) clearStatus(call, object);
   meta.uid = server.uid();
   meta.creationTimestamp = timestamp(server.now());
+  dedupeOwners(call, object);
   if (!options.tracked) object = track(call, undefined, object);
   if (generated) object.metadata.name = generateName(object.metadata.generateName!, server.random);
   admitCreate(call, object);
@@ -100,11 +102,35 @@ export function create(call: Call, object: Kube, options: WriteOptions = {}): Ku
   return view(info, collection.put(namespace, object.metadata.name!, toStorage(call, object)));
 }
 
+/** Gives a new object the status that its kind begins with. */
+function clearStatus({ info }: Call, object: Kube): void {
+  const schema = info.custom ? undefined : schemaOf(info);
+  const { status } = (schema ? emptyObject(schema) : {}) as Fields;
+  if (status === undefined) delete object.status;
+  else object.status = clone(status);
+}
+
+/** Drops owners that come twice, and warns. */
+function dedupeOwners(call: Call, object: Kube): void {
+  const owners = object.metadata.ownerReferences ?? [];
+  const seen = new Map<string, number>();
+  for (const { uid } of owners) seen.set(uid, (seen.get(uid) ?? 0) + 1);
+  if (seen.size === owners.length) return;
+  const twice = [...seen].filter(([, count]) => count > 1).map(([uid]) => uid);
+  call.warnings.push(
+    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject " +
+      `such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${twice.join(", ")}`,
+  );
+  const kept: typeof owners = [];
+  for (const owner of owners) if (!kept.some((each) => equal(each, owner))) kept.push(owner);
+  object.metadata.ownerReferences = kept;
+}
+
 function validateNew(call: Call, object: Kube): void {
   const { info } = call;
   const behaviour = behaviourOf(info);
   const causes: Cause[] = validateMetadata(object.metadata, info.namespaced, behaviour.names ?? "subdomain");
-  causes.push(...behaviour.validate?.(object, info.apiVersion) ?? []);
+  causes.push(...behaviour.validate?.(object, info.apiVersion, "") ?? []);
   if (causes.length > 0) throw invalid(errorKind(call), object.metadata.name ?? "", causes);
 }
 
@@ -170,6 +196,7 @@ export function update(call: Call, live: Revision, object: Kube, options: Update
   else meta.generation = old.metadata.generation;
   meta.resourceVersion = old.metadata.resourceVersion!;
 
+  dedupeOwners(call, object);
   object = reset(call, object, old, subresource);
   if (!options.tracked) object = track(call, old, object, subresource);
   admitUpdate(call, object, old);
@@ -201,10 +228,8 @@ function checkVersion(call: Call, object: Kube, old: Kube, replaces: boolean): v
     );
   }
   if (resourceVersion && !/^\d+$/.test(resourceVersion)) {
-    throw internal(
-      `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: strconv.ParseUint: parsing ` +
-        `${JSON.stringify(resourceVersion)}: invalid syntax`,
-    );
+    const why = `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`;
+    throw internal(info.custom ? why : `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${why}`);
   }
   if (!resourceVersion || resourceVersion === "0") {
     if (behaviourOf(info).conditionalUpdate) {
@@ -240,11 +265,13 @@ function validateChange(call: Call, object: Kube, old: Kube, subresource: string
   const { info } = call;
   const behaviour = behaviourOf(info);
   const causes: Cause[] = validateMetadataUpdate(object.metadata, old.metadata);
+  // The real one checks custom resources twice.
+  if (info.custom) causes.push(...causes);
   if (!equal(object.metadata.labels, old.metadata.labels) || subresource === "") {
     const fresh = validateMetadata(object.metadata, info.namespaced, behaviour.names ?? "subdomain");
     causes.push(...fresh.filter(({ field }) => !field.startsWith("metadata.name")));
   }
-  causes.push(...behaviour.validate?.(object, info.apiVersion) ?? []);
+  causes.push(...behaviour.validate?.(object, info.apiVersion, subresource) ?? []);
   if (subresource === "") causes.push(...behaviour.validateUpdate?.(object, old, info.apiVersion) ?? []);
   if (causes.length > 0) throw invalid(errorKind(call), object.metadata.name!, causes);
 }
