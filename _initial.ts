@@ -69,20 +69,6 @@ function isUnsupported(error: unknown): boolean {
   return isApiError(error) && [400, 405, 406, 413, 415, 422, 501].includes(error.code);
 }
 
-/** True when another way may succeed where this one did not. */
-function isRefused(way: Initial, error: unknown): boolean {
-  if (isUnsupported(error)) return true;
-  // A list that is cut, or that a gateway gives up on, may be too long for one answer.
-  if (way === "list") return isApiError(error, 504) || isCut(error);
-  if (way === "stream") return isApiError(error, 403) || isApiError(error, 500) || isCut(error);
-  return false;
-}
-
-/** True when an answer began but did not end as it should. */
-function isCut(error: unknown): boolean {
-  return !(error instanceof ApiError) && !(error instanceof TransportError && !error.timedOut);
-}
-
 /** Loads the state of a source, as often as needed, remembering which ways the server does not know. */
 export class InitialState<T extends KubernetesObject> {
   readonly #source: Source<T>;
@@ -123,12 +109,21 @@ export class InitialState<T extends KubernetesObject> {
       try {
         return await this.#notOlderThan(way, floor);
       } catch (error) {
-        if (this.#source.signal.aborted || way === "pages" || !isRefused(way, error)) throw error;
+        if (this.#source.signal.aborted || way === "pages" || !this.#isRefused(way, error)) throw error;
         if (isUnsupported(error)) this.#unsupported.add(way);
         this.#log.debug("Getting the initial state another way", { refused: way, error });
       }
     }
     throw new Error("Cannot get the initial state: the server refuses each way");
+  }
+
+  /** True when another way may succeed where this one did not. */
+  #isRefused(way: Initial, error: unknown): boolean {
+    if (isUnsupported(error)) return true;
+    if (error instanceof ApiError) return (way === "list" ? [504] : [403, 500]).includes(error.code);
+    // An answer that is cut, or never begins, may be too long for the server or for what is between; a server that
+    // cannot be reached at all is no better reached another way.
+    return this.#source.begun || (error instanceof TransportError && error.timedOut);
   }
 
   async #notOlderThan(way: Initial, floor: string | undefined): Promise<State<T>> {

@@ -221,6 +221,8 @@ export class WatchStream<T extends KubernetesObject> implements AsyncDisposable 
 export class Source<T extends KubernetesObject> {
   /** The verb of the last request. */
   verb: "list" | "watch" = "list";
+  /** True once the answer to the last request has begun. */
+  begun = false;
   /** True once a line of a watch could not be read, so that something may have been missed. */
   missed = false;
   /** Ends everything. */
@@ -246,12 +248,14 @@ export class Source<T extends KubernetesObject> {
 
   async #open(query: Query, as: string, lifeline: Lifeline): Promise<ReadableStream<Uint8Array>> {
     const { labelSelector, fieldSelector, metadataOnly } = this.#options;
+    this.begun = false;
     const response = await this.#api.client.stream({
       path: this.#path,
       query: { labelSelector: labelSelector || undefined, fieldSelector: fieldSelector || undefined, ...query },
       accept: metadataOnly ? `application/json;as=${as};g=meta.k8s.io;v=v1` : "application/json",
       signal: lifeline.signal,
     });
+    this.begun = true;
     return guarded(response.body ?? new Blob([]).stream(), lifeline);
   }
 
@@ -273,14 +277,23 @@ export class Source<T extends KubernetesObject> {
     const body = await this.#open(query, "PartialObjectMetadataList", lifeline);
     const objects: T[] = [];
     let head: ListHead["metadata"] = {};
-    for await (const part of listItems<unknown>(body)) {
-      if (part.type === "item") objects.push(this.#decoder.decode(part.item));
-      else head = part.list.metadata;
+    try {
+      for await (const part of listItems<unknown>(body)) {
+        if (part.type === "item") objects.push(this.#decoder.decode(part.item));
+        else head = part.list.metadata;
+      }
+    } catch (error) {
+      // The parser's message quotes what it could not read, which may hold a secret.
+      if (error instanceof SyntaxError) throw this.#unreadable("it must be whole and valid JSON");
+      throw error;
     }
-    if (!head.resourceVersion) {
-      throw new TypeError(`Cannot list ${this.#api.resource.id}: the answer must be a list with a resourceVersion`);
-    }
+    if (!head.resourceVersion) throw this.#unreadable("it must be a list with a resourceVersion");
     return { objects, resourceVersion: head.resourceVersion, continue: head.continue || undefined };
+  }
+
+  #unreadable(rule: string): TransportError {
+    const { id } = this.#api.resource;
+    return new TransportError(`Cannot read the list of ${id}: ${rule}`, "GET", this.#path);
   }
 
   /** Watches; resolves when the server has accepted. */

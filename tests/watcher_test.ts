@@ -303,11 +303,13 @@ Deno.test("B06: 429 in any shape delays the next try as the server asks and keep
       status(429, {}, { "retry-after": "2" }),
       status(429, busy),
       ended(errorEvent(429, busy)),
+      status(429),
+      status(429),
       stream(added(configMap("a", 101))),
     );
   await using run = new Run(server, { random: () => 0.5 });
-  await run.advance(30_000);
-  assertEquals(versions(server.watches), ["100", "100", "100", "100"]);
+  await run.advance(120_000);
+  assertEquals(versions(server.watches), Array(6).fill("100"));
   const [first, second, third, fourth] = instants(server.watches);
   assert(second! - first! >= 2000 && second! - first! < 3000, `${second! - first!} ms`);
   assert(third! - second! >= 3000 && third! - second! < 4000, `${third! - second!} ms`);
@@ -498,7 +500,7 @@ Deno.test("watch() skips a line that it cannot read, logs no word of it, and lis
   await run.settle();
   assertEquals(run.story, ["restarted (10)", "applied b@12"]);
   assertEquals(run.logged.filter(({ level }) => level === "warn").length, 5);
-  assertEquals(JSON.stringify(run.logged).includes("hunter2"), false);
+  assertEquals(Deno.inspect(run.logged, { depth: 9 }).includes("hunter2"), false);
   await run.advance(300_000);
   assertEquals(server.lists.length, 1);
   feed.end();
@@ -510,6 +512,20 @@ Deno.test("watch() skips a line that it cannot read, logs no word of it, and lis
   after.end();
   await run.settle();
   assertEquals(versions(server.watches), ["10", "20", "20"], "once is enough");
+});
+
+Deno.test("watch() logs and reports no word of a list that it cannot read", async () => {
+  const garbled = new TextEncoder().encode(
+    '{"metadata":{"resourceVersion":"1"},"items":[{"data":{"password":"hunter2"x}}]}',
+  );
+  const server = new ScriptedServer().always("GET", PATH, (...call) => new Feed().bytes(garbled).end().answer(...call));
+  await using run = new Run(server);
+  await run.advance(5000);
+  assertEquals(run.problems, [
+    "Cannot list configmaps (v1 ConfigMap) in all namespaces: Cannot read the list of configmaps: it must be whole and valid JSON",
+  ]);
+  assert(run.logged.length > 3);
+  assertEquals(Deno.inspect(run.logged, { depth: 9 }).includes("hunter2"), false);
 });
 
 Deno.test("watch() takes a line that the end of the stream cut for what it is, and asks for it again", async () => {
@@ -722,8 +738,14 @@ for (
     ["too large for the server", status(413)],
     ["given up by a gateway", text("gateway timeout", 504)],
     ["cut in its middle", new Feed().text('{"kind":"ConfigMapList","items":[{"metadata":{"name":"x"}}').end().answer],
+    ["reset in its middle", (...call) => {
+      const feed = new Feed().text('{"kind":"ConfigMapList","items":[');
+      setTimeout(() => feed.fail(), 100);
+      return feed.answer(...call);
+    }],
+    ["never begun", later(60_000, json({}))],
     ["silent in its middle", new Feed().text('{"kind":"ConfigMapList","items":[').answer],
-  ] as const
+  ] as [string, Answer][]
 ) {
   Deno.test(`watch() lists by pages instead when the list is ${why}`, async () => {
     const server = new ScriptedServer().on("GET", PATH, answer, json(list([configMap("a", 5)], 10)))
@@ -847,7 +869,7 @@ Deno.test("watch() keeps an object whole that the transform throws on, and logs 
   const [logged] = run.logged.filter(({ level }) => level === "error");
   assertStringIncludes(logged!.message, "Cannot transform");
   assertEquals(logged!.properties.name, "a");
-  assertEquals(JSON.stringify(logged).includes("secret"), false);
+  assertEquals(Deno.inspect(logged, { depth: 9 }).includes("secret"), false);
 });
 
 Deno.test("B07: after an outage each watch is open once, and watches do not retry in step", async () => {
