@@ -5,7 +5,7 @@
  * import { Exchange } from "./_exchange.ts";
  *
  * const exchange = new Exchange({ server: "http://localhost", fetch: () => Promise.resolve(Response.json({ major: "1" })) });
- * const version = await exchange.request({ method: "GET", path: "/version" }, { signals: [], guards: [] });
+ * const version = await exchange.request({ method: "GET", path: "/version" }, { signals: [], guards: [], observers: [] });
  * console.assert(version !== undefined);
  * await exchange.close();
  * ```
@@ -69,6 +69,8 @@ export interface Outline {
 export interface Bounds {
   readonly signals: readonly AbortSignal[];
   readonly guards: readonly (() => void)[];
+  /** Told of each attempt, beside {@linkcode ExchangeOptions.onRequest}. */
+  readonly observers: readonly ((info: RequestInfo) => void)[];
 }
 
 /** An answer with its body read, or, for streams, still to be read. */
@@ -167,6 +169,9 @@ export class Exchange {
   /** Repeats the request until its answer is one to return or to throw. */
   async #run(lane: Lane, outline: Outline, bounds: Bounds): Promise<Answer> {
     const outer = link([...bounds.signals, this.#closing.signal]);
+    const tell = (info: RequestInfo): void => {
+      for (const observer of [this.#onRequest, ...bounds.observers]) observer(info);
+    };
     const backoff = new Backoff({ first: 100, max: 1000, random: this.#random });
     const repeatable = isRepeatable(outline);
     const { method } = outline;
@@ -181,7 +186,7 @@ export class Exchange {
         const started = this.#now();
         let answer: Answer;
         try {
-          answer = await this.#attempt(lane, { ...outline, path }, outer, left);
+          answer = await this.#attempt(lane, { ...outline, path }, outer, left, tell);
         } catch (error) {
           if (!(error instanceof TransportError) || error.timedOut || retries-- <= 0) throw error;
           this.#log.debug("Repeating {method} {path}: {error}", { method, path, error });
@@ -231,7 +236,13 @@ export class Exchange {
   }
 
   /** Sends the request once, within the deadline. */
-  async #attempt(lane: Lane, outline: Outline, outer: Linked, timeout: number): Promise<Answer> {
+  async #attempt(
+    lane: Lane,
+    outline: Outline,
+    outer: Linked,
+    timeout: number,
+    tell: (info: RequestInfo) => void,
+  ): Promise<Answer> {
     const { method, path } = outline;
     const call = link([outer.signal]);
     let line: Line | undefined;
@@ -254,7 +265,7 @@ export class Exchange {
         signal: call.signal,
         once: !isRepeatable(outline),
       });
-      this.#onRequest({ method, host, code: response.status });
+      tell({ method, host, code: response.status });
       if (lane === "stream" && response.ok) {
         streaming = true;
         const finish = (): void => {
@@ -268,7 +279,7 @@ export class Exchange {
       }
       return { connection, response, text: await readText(response.body, call.signal) };
     } catch (error) {
-      if (line && !outer.signal.aborted) this.#onRequest({ method, host, code: "<error>" });
+      if (line && !outer.signal.aborted) tell({ method, host, code: "<error>" });
       if (outer.signal.aborted) throw outer.signal.reason;
       if (timedOut) {
         if (line) this.#transport.replace(line);

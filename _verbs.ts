@@ -10,6 +10,7 @@
  * @module
  */
 import type { RequestInfo } from "./_exchange.ts";
+import type { JsonPatchOperation } from "./json.ts";
 import type { Query } from "./_query.ts";
 import type { Fetch } from "./_transport.ts";
 import type { CredentialOptions } from "./credentials.ts";
@@ -70,6 +71,8 @@ export interface Derivation {
   guard?: (() => void) | undefined;
   /** Gets each object that a write answered with, but not those of dry runs. @default {undefined} */
   onWritten?: ((resource: Resource, object: KubernetesObject) => void) | undefined;
+  /** Called after each attempt, for metrics. @default {undefined} */
+  onRequest?: ((info: RequestInfo) => void) | undefined;
   /** Who the fields that it writes belong to. @default {the origin's} */
   fieldManager?: string | undefined;
   /** Deadline of a request. @default {the origin's} */
@@ -181,12 +184,6 @@ export interface DeleteCollectionOptions extends ListOptions, Omit<DeleteOptions
 
 /** The ways to patch. */
 export type PatchType = "merge" | "json" | "strategic";
-
-/** One operation of a JSON patch (RFC 6902). */
-export type JsonPatchOperation =
-  | { op: "add" | "replace" | "test"; path: string; value: unknown }
-  | { op: "remove"; path: string }
-  | { op: "move" | "copy"; path: string; from: string };
 
 /** What a patch says: operations for `json`, else the fields to change. */
 export type Patch = readonly JsonPatchOperation[] | Readonly<Record<string, unknown>>;

@@ -20,16 +20,17 @@ import type { RunOptions } from "./lifecycle.ts";
 import { configureLogging, LOG_FORMATS, LOG_LEVELS } from "./logging.ts";
 import { type ManifestOptions, toYaml } from "./manifests.ts";
 import { isDnsLabel } from "./names.ts";
-import type { KindedDraft, KubernetesObject } from "./resource.ts";
+
+type Manifest = Parameters<typeof toYaml>[0][number];
 
 /** What the command line needs of an operator. */
 export interface CommandLineOperator {
   readonly name: string;
   readonly version: string;
   run(options: RunOptions): Promise<void>;
-  crds(): KindedDraft<KubernetesObject>[];
-  roles(options: ManifestOptions): KindedDraft<KubernetesObject>[];
-  manifests(options: ManifestOptions): KindedDraft<KubernetesObject>[];
+  crds(): readonly Manifest[];
+  roles(options: ManifestOptions): readonly Manifest[];
+  manifests(options: ManifestOptions): readonly Manifest[];
 }
 
 /** Where the command line writes. */

@@ -43,6 +43,9 @@ import { toMilliseconds } from "./duration.ts";
 import { ApiError, isExpired, isNotFound, type Status } from "./errors.ts";
 import type { Draft, KubernetesObject, Resource } from "./resource.ts";
 
+import type { RequestInfo } from "./_exchange.ts";
+
+export type { JsonPatchOperation } from "./json.ts";
 export type { RequestInfo } from "./_exchange.ts";
 export type { Query } from "./_query.ts";
 export type { Subresource } from "./_endpoint.ts";
@@ -56,7 +59,6 @@ export type {
   Derivation,
   GetOptions,
   ItemsOptions,
-  JsonPatchOperation,
   List,
   ListOptions,
   Patch,
@@ -75,6 +77,7 @@ export type {
 interface Scope {
   readonly signals: readonly AbortSignal[];
   readonly guards: readonly (() => void)[];
+  readonly observers: readonly ((info: RequestInfo) => void)[];
   readonly written: readonly ((resource: Resource, object: KubernetesObject) => void)[];
   readonly timeout: number | undefined;
 }
@@ -94,7 +97,7 @@ export class Client implements AsyncDisposable {
   /** Who the fields that this client writes belong to. */
   readonly fieldManager: string;
   #exchange: Exchange;
-  #scope: Scope = { signals: [], guards: [], written: [], timeout: undefined };
+  #scope: Scope = { signals: [], guards: [], observers: [], written: [], timeout: undefined };
   #derived = false;
 
   /** Opens and reads nothing. */
@@ -144,13 +147,14 @@ export class Client implements AsyncDisposable {
 
   /** Derives a client that shares connections and credentials and does more, on top of what this one does. */
   with(derived: Derivation): Client {
-    const { signals, guards, written, timeout } = this.#scope;
+    const { signals, guards, observers, written, timeout } = this.#scope;
     const client = new Client({ fetch: unreachable, fieldManager: derived.fieldManager ?? this.fieldManager });
     client.#exchange = this.#exchange;
     client.#derived = true;
     client.#scope = {
       signals: derived.signal ? [...signals, derived.signal] : signals,
       guards: derived.guard ? [...guards, derived.guard] : guards,
+      observers: derived.onRequest ? [...observers, derived.onRequest] : observers,
       written: derived.onWritten ? [...written, derived.onWritten] : written,
       timeout: derived.timeout === undefined ? timeout : toMilliseconds(derived.timeout, "timeout"),
     };
@@ -173,10 +177,10 @@ export class Client implements AsyncDisposable {
       throw new TypeError(`Cannot ${method} ${path}: a path must start with "/": current value is "${path}"`);
     }
     const timeout = options.timeout === undefined ? this.#scope.timeout : toMilliseconds(options.timeout, "timeout");
-    const { signals, guards } = this.#scope;
+    const { signals, guards, observers } = this.#scope;
     return [
       { method, path: withQuery(path, query), body, contentType, accept, headers, timeout },
-      { signals: signal ? [...signals, signal] : signals, guards },
+      { signals: signal ? [...signals, signal] : signals, guards, observers },
     ];
   }
 }

@@ -37,24 +37,35 @@ export { Action } from "./action.ts";
 export { backoff } from "./backoff.ts";
 export {
   Api,
+  type ApplyOptions,
+  type CallOptions,
   Client,
   type ClientOptions,
+  type DeleteCollectionOptions,
+  type DeleteOptions,
   type Derivation,
   type Fetch,
+  type GetOptions,
+  type ItemsOptions,
+  type JsonPatchOperation,
   type List,
   type ListOptions,
+  type Patch,
+  type PatchOptions,
+  type PatchType,
+  type Query,
   type RequestInfo,
   type RequestOptions,
+  type ResourceVersionMatch,
+  type Scale,
+  type SelectOptions,
+  type Subresource,
   type Target,
   type WatchEvent,
   type WatchOptions,
+  type WriteOptions,
 } from "./client.ts";
-export {
-  type Condition,
-  type ConditionUpdate,
-  updateConditions,
-  type UpdateConditionsOptions,
-} from "./conditions.ts";
+export { type Condition, type ConditionUpdate, updateConditions, type UpdateConditionsOptions } from "./conditions.ts";
 export type { CacheGetOptions, CacheListOptions, Context, StatusOf, StatusPatch, UntypedDraft } from "./context.ts";
 export {
   type CacheReader,
@@ -69,3 +80,71 @@ export {
   type Source,
   type WatchesOptions,
 } from "./controller.ts";
+export {
+  type CustomObject,
+  CustomResource,
+  customResource,
+  type CustomResourceNames,
+  type CustomResourceOptions,
+  type JsonSchema,
+  type PrinterColumn,
+  type ScalePaths,
+  type ValidationRule,
+  type ZodSchema,
+} from "./crd.ts";
+export { type Connection, type CredentialOptions, Credentials } from "./credentials.ts";
+export { type Duration, toMilliseconds } from "./duration.ts";
+export {
+  ApiError,
+  isAlreadyExists,
+  isApiError,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isNamespaceTerminating,
+  isNotFound,
+  LeadershipLostError,
+  ObjectGoneError,
+  RetryError,
+  type Status,
+  type StatusCause,
+  type StatusDetails,
+  TerminalError,
+  TransportError,
+} from "./errors.ts";
+export { cutText, type EventDescription, EventRecorder, type EventRecorderOptions } from "./events.ts";
+export { type Check, HealthServer, type HealthServerOptions } from "./health.ts";
+export { Informer, type InformerEvent, type InformerOptions } from "./informer.ts";
+export { Informers, type InformersOptions, type SharedInformerOptions } from "./informers.ts";
+export { LeaderElector, type LeaderOptions, type LeaderState, type Term } from "./leader.ts";
+export type { ElectionConfig, RunOptions } from "./lifecycle.ts";
+export { type ContainerResources, type ManifestOptions, toYaml } from "./manifests.ts";
+export { type ControllerMetrics, Metrics } from "./metrics.ts";
+export { childName, labelValue } from "./names.ts";
+export { type ElectionOptions, Operator, type OperatorOptions } from "./operator.ts";
+export { mergeRules, type RoleObject, roles, type RolesOptions, type Rule, type ScopedRule } from "./rbac.ts";
+export {
+  assertCanOwn,
+  compareVersions,
+  controllerOf,
+  type DeepPartial,
+  type Draft,
+  type DraftMeta,
+  fromKey,
+  keyOf,
+  type KindedDraft,
+  type KubernetesObject,
+  type ManagedFieldsEntry,
+  type ObjectMeta,
+  type ObjectOf,
+  type ObjectRef,
+  type OwnerReference,
+  ownerReference,
+  Resource,
+  resource,
+  type ResourceDefinition,
+  type Scope,
+  toKey,
+} from "./resource.ts";
+export { slim, watch, type WatcherEvent, type WatcherOptions } from "./watcher.ts";

@@ -18,15 +18,13 @@
 import { commandLine } from "./cli.ts";
 import type { Controller } from "./controller.ts";
 import { CustomResource } from "./crd.ts";
-import { LeadershipLostError } from "./errors.ts";
 import type { Check } from "./health.ts";
-import { type CustomResourceDefinition } from "./kinds.ts";
-import { type LeaderOptions } from "./leader.ts";
+import type { CustomResourceDefinition } from "./kinds.ts";
 import { type ElectionConfig, runOperator, type RunOptions } from "./lifecycle.ts";
 import { type ManifestOptions, manifests } from "./manifests.ts";
 import { Metrics } from "./metrics.ts";
 import { assertDnsLabel, assertDnsSubdomain } from "./names.ts";
-import { leaseRules, mergeRules, type Rule, type ScopedRule, scopeRules } from "./rbac.ts";
+import { leaseRules, mergeRules, type RoleObject, type Rule, type ScopedRule, scopeRules } from "./rbac.ts";
 import type { KindedDraft, KubernetesObject, Resource } from "./resource.ts";
 
 /** Options of {@linkcode Operator}. */
@@ -130,5 +128,60 @@ export class Operator {
   /** The CustomResourceDefinitions of its kinds that were made by `customResource()`. */
   crds(): KindedDraft<CustomResourceDefinition>[] {
     return this.kinds().filter((kind) => kind instanceof CustomResource).map((kind) => kind.crd());
+  }
+
+  /** The service account's roles and bindings: what `operator.ts rbac` prints. */
+  roles(options: ManifestOptions = {}): RoleObject[] {
+    return roleManifests(this.#manifestInput(options));
+  }
+
+  /** All that deploys it: Namespace if asked for, CRDs, service account, roles and bindings, Deployment. */
+  manifests(options: ManifestOptions = {}): KindedDraft<KubernetesObject>[] {
+    return manifests(this.#manifestInput(options));
+  }
+
+  /**
+   * Runs until it is stopped: by the signal, by SIGTERM or SIGINT. May be called again afterwards.
+   *
+   * It never ends the process, but for a second SIGTERM or SIGINT.
+   *
+   * @throws {LeadershipLostError} If the lease is lost and `exitOnLoss` is set
+   * @throws {Error} If reconciles ignored their abort and may still be running
+   */
+  run(options: RunOptions = {}): Promise<void> {
+    return runOperator({
+      name: this.name,
+      controllers: this.#controllers,
+      election: this.#election,
+      readiness: this.#readiness,
+      metrics: this.metrics,
+    }, options);
+  }
+
+  /**
+   * Does what the command line asks for: `run` (the default), `manifests`, `crds`, `rbac`, `--help` or `--version`.
+   *
+   * Sets the exit code: 0 after an orderly end, 2 for a command line that cannot be understood. After an error, or when
+   * reconciles ignored their abort, it ends the process with code 1, whatever may still be running.
+   */
+  async main(args: readonly string[] = Deno.args): Promise<void> {
+    const code = await commandLine(this, args);
+    if (code === 1) Deno.exit(code);
+    Deno.exitCode = code;
+  }
+
+  #manifestInput(options: ManifestOptions): ManifestInput {
+    return {
+      ...options,
+      name: this.name,
+      version: this.version,
+      rules: this.rules({ namespaces: options.namespaces }),
+      crds: this.crds(),
+      leaderElection: this.#election !== undefined,
+    };
+  }
+
+  #fail(rule: string): never {
+    throw new TypeError(`Cannot define operator "${this.name}": ${rule}`);
   }
 }

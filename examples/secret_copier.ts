@@ -36,7 +36,7 @@ const COPY_OF = "example.com/copy-of";
 async function remove(copy: SecretCopy, namespaces: Iterable<string>, ctx: Context): Promise<void> {
   for (const namespace of namespaces) {
     const secret = await ctx.get(Secret, { namespace, name: copy.spec.name });
-    if (secret?.metadata.labels?.[COPY_OF] !== copy.metadata.name) continue;
+    if (!secret || secret.metadata.labels?.[COPY_OF] !== copy.metadata.name) continue;
     await ctx.client.api(Secret).delete(secret, { uid: secret.metadata.uid });
   }
 }
