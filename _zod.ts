@@ -15,7 +15,15 @@
 import { globalRegistry } from "zod";
 import { equal } from "./json.ts";
 import { type JsonSchema, type Place, VALIDATION } from "./_structural.ts";
-import { lengthSchema, noChecks, numberSchema, patternOf, stringSchema, type ZodInternals } from "./_zod_scalar.ts";
+import {
+  lengthSchema,
+  noChecks,
+  numberSchema,
+  patternOf,
+  stringSchema,
+  withoutRange,
+  type ZodInternals,
+} from "./_zod_scalar.ts";
 import { enumSchema, freeNull, intersect, unite } from "./_union.ts";
 
 /** Any schema of zod, for the type checker: what it puts out. */
@@ -85,10 +93,10 @@ export function fromZod(schema: ZodSchema, place: Place): JsonSchema {
   return finish(convert(schema as unknown as Zod, place, []));
 }
 
-/** Frees null from enums, all the way down. */
+/** Frees null from enums, and leaves bounds to the format that says them, all the way down. */
 function finish(schema: JsonSchema): JsonSchema {
   const { properties, additionalProperties: values, items } = schema;
-  const finished = freeNull({ ...schema });
+  const finished = withoutRange(freeNull(schema));
   if (properties) {
     finished.properties = Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, finish(field)]));
   }

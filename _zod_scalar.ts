@@ -196,6 +196,17 @@ export function numberSchema(zod: ZodInternals, place: Place, ruled = false): Js
   return schema;
 }
 
+/** Answers with a copy without the bounds that its format says already: the server checks `int32` and `float`. */
+export function withoutRange(schema: JsonSchema): JsonSchema {
+  const copy = { ...schema };
+  const range = Object.values(RANGES).find(({ format }) => format !== undefined && format === schema.format);
+  if (range && schema.format !== "int64") {
+    if (schema.minimum === range.min) delete copy.minimum;
+    if (schema.maximum === range.max) delete copy.maximum;
+  }
+  return copy;
+}
+
 /** The server cuts off the fraction of a factor before it divides a whole number by it. */
 function factor(value: number, place: Place): number {
   if (!Number.isInteger(value) || value === 0) {

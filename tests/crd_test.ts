@@ -62,7 +62,7 @@ Deno.test("customResource() works as in the README and infers the types of spec,
                 type: "object",
                 properties: {
                   schedule: { type: "string" },
-                  keep: { type: "integer", format: "int32", minimum: -2147483648, maximum: 2147483647, default: 7 },
+                  keep: { type: "integer", format: "int32", default: 7 },
                 },
                 required: ["schedule"],
               },
