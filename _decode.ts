@@ -40,7 +40,7 @@ export interface DecoderOptions<T> {
   transform?: ((object: T) => T) | undefined;
   /** Keeps nothing but `metadata`. @default {false} */
   metadataOnly?: boolean | undefined;
-  /** @default {the logger of the category "tend", "watcher"} */
+  /** Where to log. @default {the logger of the category "tend", "watcher"} */
   log?: Logger | undefined;
 }
 

@@ -46,9 +46,9 @@ export interface InitialOptions {
   initial?: Initial | undefined;
   /** Seconds that a streaming list asks to live; 30 s later it is given up. @default {() => 300} */
   timeoutSeconds?: (() => number) | undefined;
-  /** @default {Math.random} */
+  /** Source of numbers from 0 up to 1. @default {Math.random} */
   random?: (() => number) | undefined;
-  /** @default {the logger of the category "tend", "watcher"} */
+  /** Where to log. @default {the logger of the category "tend", "watcher"} */
   log?: Logger | undefined;
 }
 

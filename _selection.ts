@@ -17,11 +17,11 @@ import { labelSelector as readLabelSelector } from "./selectors.ts";
 
 /** What selects. */
 export interface SelectionOptions {
-  /** @default {all namespaces} */
+  /** The namespaces to look in. @default {all namespaces} */
   namespaces?: readonly string[] | undefined;
-  /** @default {everything} */
+  /** Selects by labels, on the server. @default {everything} */
   labelSelector?: string | undefined;
-  /** @default {everything} */
+  /** Selects by fields, on the server. @default {everything} */
   fieldSelector?: string | undefined;
 }
 

@@ -56,11 +56,11 @@ export interface Page<T> {
 export interface SourceOptions<T> extends DecoderOptions<T> {
   /** Ends everything. */
   signal: AbortSignal;
-  /** @default {all namespaces} */
+  /** The namespace to look in. @default {all namespaces} */
   namespace?: string | undefined;
-  /** @default {everything} */
+  /** Selects by labels, on the server. @default {everything} */
   labelSelector?: string | undefined;
-  /** @default {everything} */
+  /** Selects by fields, on the server. @default {everything} */
   fieldSelector?: string | undefined;
   /** Monotonic time in ms. @default {performance.now} */
   now?: (() => number) | undefined;

@@ -20,7 +20,7 @@
  */
 import { getLogger, type Logger } from "@logtape/logtape";
 import { Decoder } from "./_decode.ts";
-import { Emitter, freeze, type Listener } from "./_emitter.ts";
+import { Emitter, freeze } from "./_emitter.ts";
 import { Index } from "./_index.ts";
 import { runOnce, type Runs } from "./_run_once.ts";
 import { selection } from "./_selection.ts";
@@ -46,9 +46,9 @@ export interface InformerEvent<T> {
 export interface InformerOptions<T> {
   /** One watch for each; without meaning for a cluster-scoped kind. @default {all namespaces, by one watch} */
   namespaces?: readonly string[] | undefined;
-  /** @default {everything} */
+  /** Selects by labels, on the server. @default {everything} */
   labelSelector?: string | undefined;
-  /** @default {everything} */
+  /** Selects by fields, on the server. @default {everything} */
   fieldSelector?: string | undefined;
   /** Makes of each object what is kept. @default {slim} */
   transform?: ((object: T) => T) | undefined;
@@ -60,7 +60,7 @@ export interface InformerOptions<T> {
   now?: (() => number) | undefined;
   /** Source of numbers from 0 up to 1. @default {Math.random} */
   random?: (() => number) | undefined;
-  /** @default {the logger of the category "tend", "informer"} */
+  /** Where to log. @default {the logger of the category "tend", "informer"} */
   log?: Logger | undefined;
 }
 
@@ -194,7 +194,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
    * A listener that throws is logged and hinders nobody. Events come in the order of the changes, one after the other:
    * what a listener causes is told when all have been told the event it is in.
    */
-  subscribe(listener: Listener<InformerEvent<T>>): Disposable {
+  subscribe(listener: (event: InformerEvent<T>) => void): Disposable {
     const subscription = this.#emitter.subscribe(listener);
     for (const part of this.#parts.values()) {
       for (const object of [...part.store.objects.values()]) {

@@ -27,7 +27,7 @@ export interface InformersOptions {
   now?: (() => number) | undefined;
   /** Source of numbers from 0 up to 1. @default {Math.random} */
   random?: (() => number) | undefined;
-  /** @default {the logger of the category "tend", "informer"} */
+  /** Where to log. @default {the logger of the category "tend", "informer"} */
   log?: Logger | undefined;
 }
 

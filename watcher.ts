@@ -43,11 +43,11 @@ export type WatcherEvent<T> =
 export interface WatcherOptions<T> {
   /** Ends the iterator, which returns; the only thing that does. */
   signal: AbortSignal;
-  /** @default {all namespaces} */
+  /** The namespace to look in. @default {all namespaces} */
   namespace?: string | undefined;
-  /** @default {everything} */
+  /** Selects by labels, on the server. @default {everything} */
   labelSelector?: string | undefined;
-  /** @default {everything} */
+  /** Selects by fields, on the server. @default {everything} */
   fieldSelector?: string | undefined;
   /** Makes of each object what is yielded, while the list is still arriving. @default {slim} */
   transform?: ((object: T) => T) | undefined;
@@ -71,7 +71,7 @@ export interface WatcherOptions<T> {
   now?: (() => number) | undefined;
   /** Source of numbers from 0 up to 1. @default {Math.random} */
   random?: (() => number) | undefined;
-  /** @default {the logger of the category "tend", "watcher"} */
+  /** Where to log. @default {the logger of the category "tend", "watcher"} */
   log?: Logger | undefined;
 }
 
