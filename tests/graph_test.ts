@@ -63,6 +63,40 @@ Deno.test("Importing the package never loads client-node", async () => {
   assertEquals(urls.filter((each) => each.includes("@kubernetes/client-node")), []);
 });
 
+Deno.test("An operator that starts in a cluster never loads client-node", async () => {
+  const program = `${LOADED}
+    import { z } from "zod";
+    import { Client, Controller, customResource, Operator } from "@tend/operator";
+    import { CustomResourceDefinition } from "@tend/operator/kinds";
+    import { ApiServer } from "@tend/operator/testing";
+    import { Authority } from ${await url("testing/_certificates.ts")};
+
+    const Site = customResource({ group: "example.com", version: "v1", kind: "Site", spec: z.object({}) });
+    await using api = new ApiServer();
+    await api.client().api(CustomResourceDefinition).create(Site.crd());
+    await api.client().api(Site).create({ metadata: { name: "home", namespace: "default" }, spec: {} });
+
+    const authority = new Authority("cluster");
+    const tls = authority.server(["127.0.0.1"]);
+    await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, ...tls, onListen() {} }, api.fetch);
+    const folder = await Deno.makeTempDir();
+    for (const [name, text] of [["token", "t"], ["ca.crt", authority.cert], ["namespace", "default"]]) {
+      await Deno.writeTextFile(folder + "/" + name, text);
+    }
+    const values = { KUBERNETES_SERVICE_HOST: "127.0.0.1", KUBERNETES_SERVICE_PORT: String(server.addr.port) };
+    await using client = new Client({ env: (name) => values[name], serviceAccountDir: folder });
+
+    const stop = new AbortController();
+    const sites = new Controller(Site).reconcile(() => stop.abort());
+    await new Operator("site-operator").controller(sites).run({ client, signal: stop.signal });
+    await Deno.remove(folder, { recursive: true });
+    console.log(JSON.stringify(await loaded()));
+  `;
+  const urls: string[] = JSON.parse((await runProgram(program, ["-A", "--no-check"])).stdout);
+  assert(urls.some((each) => each.endsWith("/operator.ts")));
+  assertEquals(urls.filter((each) => each.includes("@kubernetes/client-node")), []);
+});
+
 Deno.test("The way to see what is loaded sees client-node when a program imports it", async () => {
   const program = `${LOADED}
     await import("${HEAVY}@^2.0.1");

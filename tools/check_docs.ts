@@ -94,7 +94,7 @@ function denoProblems([subcommand = "", ...args]: readonly string[], known: Know
 
 /** The documents of the checkout, from its root. */
 function documents(): string[] {
-  const docs = [...Deno.readDirSync(`${ROOT}/docs`)].map(({ name }) => `docs/${name}`);
+  const docs = (exists("docs") ? [...Deno.readDirSync(`${ROOT}/docs`)] : []).map(({ name }) => `docs/${name}`);
   return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...docs.filter((path) => path.endsWith(".md")).sort()];
 }
 
