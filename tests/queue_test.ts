@@ -209,11 +209,11 @@ Deno.test("B23: Queue.add() takes delays beyond what a timer holds and fires onc
     const controller = new AbortController();
     const { log, stopped } = work(queue, controller.signal);
     queue.add("a", { delay });
-    await advance(time, delay - 1, DAY / 2);
+    await advance(time, delay - 1, 10 * DAY);
     assertEquals(log, []);
     await advance(time, 1, 1);
     assertEquals(log, [["a", delay]]);
-    await advance(time, 30 * DAY, DAY);
+    await advance(time, 30 * DAY, 10 * DAY);
     assertEquals(log.length, 1);
     controller.abort();
     await stopped;
@@ -477,7 +477,7 @@ interface ModelKey {
  * 1. a key that runs is not handed out;
  * 2. depth, delayed, running, failures and the next due time are those of the model after every step;
  * 3. what is handed out, and how long it waited, is what the model says;
- * 4. an initial key that is ready is handed out within (LIVE_STREAK + 1) turns per initial key before it;
+ * 4. the initial key that is first in line is handed out after at most LIVE_STREAK others;
  * 5. once all is drained nothing is remembered.
  */
 class Model {
@@ -609,7 +609,7 @@ function run(commands: readonly Command[]): void {
     assert(!running.has(taken.key), `${taken.key} runs twice at once`);
     running.add(taken.key);
     if (head !== initialWait.key) Object.assign(initialWait, { key: head, turns: 0 });
-    if (taken.key !== head) assertLessOrEqual(++initialWait.turns, LIVE_STREAK + 1, `${head} starves`);
+    if (head !== "" && taken.key !== head) assertLessOrEqual(++initialWait.turns, LIVE_STREAK, `${head} starves`);
     else initialWait.key = "";
     return true;
   };
@@ -661,5 +661,5 @@ function run(commands: readonly Command[]): void {
 Deno.test("Queue does what a plain model of its rules does, step for step", () => {
   const seed = Number(Deno.env.get("TEND_SEED") ?? Date.now() & 0x7fffffff);
   console.log(`queue model: TEND_SEED=${seed}`);
-  fc.assert(fc.property(fc.array(command, { maxLength: 150 }), run), { seed, numRuns: 300 });
+  fc.assert(fc.property(fc.array(command, { maxLength: 150, size: "max" }), run), { seed, numRuns: 300 });
 });
