@@ -21,7 +21,7 @@ import { CustomResource } from "./crd.ts";
 import type { Check } from "./health.ts";
 import type { CustomResourceDefinition } from "./kinds.ts";
 import { type ElectionConfig, runOperator, type RunOptions } from "./lifecycle.ts";
-import { type ManifestOptions, manifests } from "./manifests.ts";
+import { type ManifestInput, type ManifestOptions, manifests, roleManifests } from "./manifests.ts";
 import { Metrics } from "./metrics.ts";
 import { assertDnsLabel, assertDnsSubdomain } from "./names.ts";
 import { leaseRules, mergeRules, type RoleObject, type Rule, type ScopedRule, scopeRules } from "./rbac.ts";
