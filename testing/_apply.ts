@@ -64,7 +64,9 @@ async function applyOne(
   };
   const { managedFields: _, resourceVersion: _r, uid: _u, creationTimestamp: _c, generation: _g, ...kept } = metadata;
   const { status, ...desired } = { ...object, metadata: kept } as Fields;
-  if (status === undefined || !info.subresources.has("status")) return await write("", { ...desired, ...status && { status } });
+  if (status === undefined || !info.subresources.has("status")) {
+    return await write("", { ...desired, ...status && { status } });
+  }
   await write("", desired);
   return await write("/status", { apiVersion, kind, metadata: { name: kept.name, namespace: kept.namespace }, status });
 }

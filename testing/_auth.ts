@@ -60,7 +60,13 @@ export class Users {
   }
 
   /** Makes a token for a service account. */
-  issue(server: ServerState, namespace: string, { metadata }: Kube, seconds: number, audiences: readonly string[]): string {
+  issue(
+    server: ServerState,
+    namespace: string,
+    { metadata }: Kube,
+    seconds: number,
+    audiences: readonly string[],
+  ): string {
     const now = Math.floor(server.now().getTime() / 1000);
     const id = server.uid();
     const name = metadata.name!, uid = metadata.uid!;
@@ -75,7 +81,8 @@ export class Users {
       sub: `system:serviceaccount:${namespace}:${name}`,
     };
     const signature = Array.from({ length: 64 }, () => String.fromCharCode(Math.floor(server.random() * 256))).join("");
-    const token = [JSON.stringify({ alg: "RS256", kid: "tend" }), JSON.stringify(claims), signature].map(base64url).join(".");
+    const token = [JSON.stringify({ alg: "RS256", kid: "tend" }), JSON.stringify(claims), signature].map(base64url)
+      .join(".");
     this.#accounts.set(token, { namespace, name, uid, id, expires: (now + seconds) * 1000 });
     return token;
   }
@@ -154,7 +161,7 @@ export function impersonate(server: ServerState, user: User, headers: Headers, a
     throw forbiddenAccess(user, { ...asked, verb: `impersonate-on:${mode}:${asked.verb}` });
   }
   const all = new Set(groups);
-  if (account && groups.length === 0) for (const each of accountGroups(account[1]!)) all.add(each);
+  if (account && groups.length === 0) { for (const each of accountGroups(account[1]!)) all.add(each); }
   all.add(name === ANONYMOUS.name ? "system:unauthenticated" : AUTHENTICATED);
   return {
     name,

@@ -102,7 +102,8 @@ function resourceOf(definition: Kube, version: Fields): ResourceInfo {
   const storageVersion = spec.versions.find((each: Fields) => each.storage)?.name ?? version.name;
   const schema: Schema = version.schema?.openAPIV3Schema ?? { "x-kubernetes-preserve-unknown-fields": true };
   const apiVersion = `${spec.group}/${version.name}`;
-  const warning = version.deprecationWarning ?? `${apiVersion} ${names.kind} is deprecated${instead(spec, version, names.kind)}`;
+  const warning = version.deprecationWarning ??
+    `${apiVersion} ${names.kind} is deprecated${instead(spec, version, names.kind)}`;
   return {
     group: spec.group,
     version: version.name,

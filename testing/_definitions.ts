@@ -73,7 +73,10 @@ function accept(server: ServerState, { name }: StoredEvent): void {
   check("plural", names.plural, namesInUse, "PluralConflict");
   check("singular", names.singular, namesInUse, "SingularConflict");
   if ((names.shortNames ?? []).some(namesInUse)) {
-    refusal = { reason: "ShortNamesConflict", message: `${JSON.stringify(names.shortNames.find(namesInUse))} is already in use` };
+    refusal = {
+      reason: "ShortNamesConflict",
+      message: `${JSON.stringify(names.shortNames.find(namesInUse))} is already in use`,
+    };
   } else if (names.shortNames) accepted.shortNames = names.shortNames;
   else delete accepted.shortNames;
   check("kind", names.kind, kindsInUse, "KindConflict");

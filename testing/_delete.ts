@@ -12,7 +12,7 @@
 import { admitDelete } from "./_admission.ts";
 import { behaviourOf, view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
-import { bodyFormat, checkSize, parseYaml } from "./_codec.ts";
+import { bodyFormat, checkSize, parseYaml, readBody } from "./_codec.ts";
 import { syntaxError } from "./_json_text.ts";
 import { equal, type Fields, isObject, type Kube, ordered, timestamp } from "./_objects.ts";
 import { type DeleteOptions, deleteOptions } from "./_options.ts";
@@ -139,6 +139,14 @@ export function remove(call: Call): Answer {
     return { code: 200, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details } };
   }
   return { code: 200, body: view(info, { object, version: 0 }) };
+}
+
+/** Answers an eviction of a pod: it is deleted. */
+export function evict(call: Call): Answer {
+  const live = mustExist(call, liveOf(call));
+  const { value } = readBody(call.body, call.headers.get("content-type"), "Eviction");
+  deleteObject(call, live, deleteOptions(call, value.deleteOptions));
+  return { code: 201, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
 }
 
 /** Deletes what a list found; answers with it as it was. */

@@ -75,7 +75,9 @@ function resourceDocuments(info: ResourceInfo): Fields[] {
 /** Eight bytes of a text, as discovery shows hashes. */
 function hashOf(text: string): string {
   let hash = 0xcbf29ce484222325n;
-  for (const character of text) hash = ((hash ^ BigInt(character.codePointAt(0)!)) * 0x100000001b3n) & 0xffffffffffffffffn;
+  for (const character of text) {
+    hash = ((hash ^ BigInt(character.codePointAt(0)!)) * 0x100000001b3n) & 0xffffffffffffffffn;
+  }
   const bytes = Array.from({ length: 8 }, (_, index) => Number((hash >> BigInt(index * 8)) & 0xffn));
   return btoa(String.fromCharCode(...bytes));
 }
@@ -129,7 +131,9 @@ export function discover(registry: Registry, path: string, accept: string | null
   const named = registry.groups().filter(({ name }) => name !== "");
   if ((root === "api" || root === "apis") && group === undefined) {
     const wanted = negotiate(accept, new Set(["APIGroupDiscoveryList"]));
-    if (wanted === undefined) throw notAcceptable("only the following media types are accepted: application/json, application/yaml", {});
+    if (wanted === undefined) {
+      throw notAcceptable("only the following media types are accepted: application/json, application/yaml", {});
+    }
     if (wanted.as === "APIGroupDiscoveryList") {
       const body = aggregated(root === "api" ? [registry.group("")!] : named);
       return { code: 200, body, headers: { "content-type": AGGREGATED } };
@@ -157,7 +161,12 @@ function versionDocument(registry: Registry, group: string, version: string): An
     return undefined;
   }
   const resources = [...found.resources.values()].flatMap(resourceDocuments);
-  const body: Fields = { kind: "APIResourceList", apiVersion: "v1", groupVersion: groupVersion(group, version), resources };
+  const body: Fields = {
+    kind: "APIResourceList",
+    apiVersion: "v1",
+    groupVersion: groupVersion(group, version),
+    resources,
+  };
   if (group === "") delete body.apiVersion;
   return { code: 200, body };
 }

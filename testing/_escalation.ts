@@ -41,7 +41,9 @@ export function checkEscalation(call: Call, object: Kube, old?: Kube): void {
   throw forbidden(
     info,
     name,
-    `user ${JSON.stringify(user.name)} (groups=[${groups}]) is attempting to grant RBAC permissions not currently held:\n` +
+    `user ${
+      JSON.stringify(user.name)
+    } (groups=[${groups}]) is attempting to grant RBAC permissions not currently held:\n` +
       compacted(missing).map(ruleText).join("\n"),
   );
 }
@@ -55,7 +57,9 @@ function compacted(rules: readonly PolicyRule[]): PolicyRule[] {
     if (found) found.verbs.push(...rule.verbs);
     else merged.set(key, { rule, verbs: [...rule.verbs] });
   }
-  return [...merged.values()].map(({ rule, verbs }) => ({ ...rule, verbs })).sort((a, b) => ruleText(a) < ruleText(b) ? -1 : 1);
+  return [...merged.values()].map(({ rule, verbs }) => ({ ...rule, verbs })).sort((a, b) =>
+    ruleText(a) < ruleText(b) ? -1 : 1
+  );
 }
 
 function ruleText({ apiGroups, resources, resourceNames, nonResourceURLs, verbs }: PolicyRule): string {
@@ -103,7 +107,9 @@ export function checkOwners(call: Call, object: Kube, old?: Kube): void {
       );
     }
     const where = found.namespaced ? { namespace } : {};
-    if (server.allows(user, { ...finalizers, group: found.group, resource: found.plural, name: owner.name, ...where })) continue;
+    if (
+      server.allows(user, { ...finalizers, group: found.group, resource: found.plural, name: owner.name, ...where })
+    ) continue;
     throw forbidden(
       info,
       name,

@@ -13,7 +13,7 @@ import { behaviourOf } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
 import { readBody } from "./_codec.ts";
 import { decode } from "./_decode.ts";
-import { remove, removeAll } from "./_delete.ts";
+import { evict, remove, removeAll } from "./_delete.ts";
 import { checkWriteOptions } from "./_options.ts";
 import { patch } from "./_patch.ts";
 import { encodeList, find, get, list, representation } from "./_read.ts";
@@ -22,6 +22,12 @@ import { scale } from "./_scale.ts";
 import { methodNotAllowed, noResource, notFound, qualified } from "./_status.ts";
 import { watch } from "./_watch.ts";
 import { create, liveOf, mayCreate, mustExist, update } from "./_write.ts";
+
+/** There is no kubelet that would have a log. */
+function podLog(call: Call): Answer {
+  mustExist(call, liveOf(call));
+  return { code: 204, body: "" };
+}
 
 /** Answers a request for a resource that is served. */
 export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
@@ -35,6 +41,9 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
     if (!sub.verbs.includes(verb)) throw refuseVerb(call);
     if (subresource === "scale") return scale(call);
     if (subresource === "token") return requestToken(call);
+    if (subresource === "finalize") return put(call);
+    if (subresource === "eviction") return evict(call);
+    if (subresource === "log") return podLog(call);
     if (subresource !== "status") throw noResource();
   } else if (!info.verbs.includes(verb)) throw refuseVerb(call);
   switch (verb) {
@@ -79,7 +88,7 @@ function post(call: Call): Answer {
 
 function put(call: Call): Answer {
   const { info, asked } = call;
-  const subresource = asked.subresource as "" | "status";
+  const subresource = asked.subresource as "" | "status" | "finalize";
   const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), info.kind);
   checkWriteOptions(call.query, "UpdateOptions");
   const object = decode(call, value, { duplicates });

@@ -160,7 +160,7 @@ export function syntaxError(text: string): string | undefined {
 function countKeys(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   let count = 0;
-  if (Array.isArray(value)) for (const item of value) count += countKeys(item);
+  if (Array.isArray(value)) { for (const item of value) count += countKeys(item); }
   else for (const key in value) count += 1 + countKeys((value as Record<string, unknown>)[key]);
   return count;
 }

@@ -30,7 +30,11 @@ export const DEFINITION: Behaviour = {
   },
   prepareCreate: (object) => {
     const storage = (object.spec?.versions ?? []).find((each: Fields) => each.storage)?.name;
-    object.status = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: storage ? [storage] : [] };
+    object.status = {
+      conditions: null,
+      acceptedNames: { plural: "", kind: "" },
+      storedVersions: storage ? [storage] : [],
+    };
   },
   prepareDelete: (object) => {
     const { metadata, status = {} } = object;

@@ -121,13 +121,16 @@ function validateJobTemplate(template: Fields | undefined, path: string): Cause[
 function fixedPod({ spec }: Fields, old: Fields): Cause[] {
   const copy = clone(old.spec), changed = clone(spec);
   for (const each of [copy, changed]) {
-    for (const list of ["containers", "initContainers"]) for (const container of each[list] ?? []) delete container.image;
+    for (const list of ["containers", "initContainers"]) {
+      for (const container of each[list] ?? []) delete container.image;
+    }
     for (const member of ["activeDeadlineSeconds", "terminationGracePeriodSeconds", "tolerations", "schedulingGates"]) {
       delete each[member];
     }
   }
   if (equal(copy, changed)) return [];
-  const why = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
+  const why =
+    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
   return [cause.forbidden("spec", why)];

@@ -35,7 +35,10 @@ export function preparePod(pod: Fields): void {
 function qosClass(spec: Fields): string {
   const containers: Fields[] = [...spec.containers ?? [], ...spec.initContainers ?? []];
   const pick = (resources: Fields | undefined) => ({ cpu: resources?.cpu, memory: resources?.memory });
-  const all = containers.map(({ resources = {} }) => ({ requests: pick(resources.requests), limits: pick(resources.limits) }));
+  const all = containers.map(({ resources = {} }) => ({
+    requests: pick(resources.requests),
+    limits: pick(resources.limits),
+  }));
   if (all.every(({ requests, limits }) => !requests.cpu && !requests.memory && !limits.cpu && !limits.memory)) {
     return "BestEffort";
   }
@@ -78,7 +81,11 @@ function validateContainer(container: Fields, path: string, volumes: ReadonlySet
     const at = `${path}.volumeMounts[${index}]`;
     if (!mount.name) causes.push(cause.required(`${at}.name`));
     else if (!volumes.has(mount.name)) {
-      causes.push({ reason: "FieldValueNotFound", message: `Not found: ${JSON.stringify(mount.name)}`, field: `${at}.name` });
+      causes.push({
+        reason: "FieldValueNotFound",
+        message: `Not found: ${JSON.stringify(mount.name)}`,
+        field: `${at}.name`,
+      });
     }
     if (!mount.mountPath) causes.push(cause.required(`${at}.mountPath`));
   }

@@ -65,7 +65,9 @@ function isSubject(subject: Fields, user: User, namespace: string): boolean {
 
 function subjectText(subject: Fields): string {
   const { kind, name, namespace } = subject;
-  return kind === "ServiceAccount" ? `ServiceAccount ${JSON.stringify(`${name}/${namespace}`)}` : `${kind} ${JSON.stringify(name)}`;
+  return kind === "ServiceAccount"
+    ? `ServiceAccount ${JSON.stringify(`${name}/${namespace}`)}`
+    : `${kind} ${JSON.stringify(name)}`;
 }
 
 /** A rule that a user has, and why. */
@@ -101,7 +103,8 @@ export class Rbac {
     if (!subject) return;
     const { roleRef, metadata } = binding;
     const name = namespace === "" ? metadata.name : `${metadata.name}/${namespace}`;
-    const reason = `RBAC: allowed by ${namespace === "" ? "ClusterRoleBinding" : "RoleBinding"} ${JSON.stringify(name)} ` +
+    const reason =
+      `RBAC: allowed by ${namespace === "" ? "ClusterRoleBinding" : "RoleBinding"} ${JSON.stringify(name)} ` +
       `of ${roleRef.kind} ${JSON.stringify(roleRef.name)} to ${subjectText(subject)}`;
     for (const rule of this.#rules(roleRef, namespace)) yield { rule, reason };
   }

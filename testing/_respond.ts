@@ -27,6 +27,7 @@ export function jsonResponse(
 ): Response {
   const all = new Headers({ "content-type": "application/json", ...headers });
   for (const each of warnings) all.append("warning", warning(each));
+  if (code === 204) return new Response(null, { status: code });
   let text = typeof body === "string" ? body : JSON.stringify(body);
   if (negotiate(accept)?.format === "yaml") {
     all.set("content-type", "application/yaml");

@@ -22,7 +22,8 @@ import { liveOf, mustExist } from "./_write.ts";
 function attributesOf(spec: Fields): AccessAttributes {
   const { resourceAttributes, nonResourceAttributes } = spec;
   if (nonResourceAttributes) return { verb: nonResourceAttributes.verb ?? "", path: nonResourceAttributes.path ?? "" };
-  const { verb = "", group = "", resource = "", subresource = "", namespace = "", name = "" } = resourceAttributes ?? {};
+  const { verb = "", group = "", resource = "", subresource = "", namespace = "", name = "" } = resourceAttributes ??
+    {};
   return { verb, group, resource, subresource, namespace, name };
 }
 

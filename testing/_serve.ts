@@ -71,7 +71,9 @@ function rootPaths({ registry }: ServerState): string[] {
 /** Shows what a write answered with as the client wants it. */
 function represented(call: Call, answer: Answer): Answer {
   const { body } = answer;
-  if (typeof body === "string" || body.kind !== call.info.kind || body.apiVersion !== call.info.apiVersion) return answer;
+  if (typeof body === "string" || body.kind !== call.info.kind || body.apiVersion !== call.info.apiVersion) {
+    return answer;
+  }
   switch (negotiate(call.headers.get("accept"))?.as) {
     case "PartialObjectMetadata":
       return { ...answer, body: partial(body as Kube) };

@@ -205,6 +205,7 @@ export class Collection {
     }
     this.#store.dispatch(() => {
       for (const listener of [...this.#listeners]) listener(event);
+      this.#store.tell(this, event);
     });
   }
 
@@ -222,6 +223,7 @@ export class Store {
   /** How many events each resource keeps. */
   readonly history: number;
   readonly #collections = new Map<string, Collection>();
+  readonly #listeners = new Set<(collection: Collection, event: StoredEvent) => void>();
   readonly #pending: (() => void)[] = [];
   #dispatching = false;
   #version = 0;
@@ -239,6 +241,17 @@ export class Store {
   /** Counts one on. */
   next(): number {
     return ++this.#version;
+  }
+
+  /** Calls a listener with each event of every resource from now on, until disposed. */
+  listen(listener: (collection: Collection, event: StoredEvent) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Tells those who listen to every resource. */
+  tell(collection: Collection, event: StoredEvent): void {
+    for (const listener of [...this.#listeners]) listener(collection, event);
   }
 
   /** Tells listeners, one event after the other: what a listener writes is told of after all have heard the first. */

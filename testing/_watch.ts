@@ -140,7 +140,7 @@ export function watch(call: Call): ReadableStream<Uint8Array> {
   const seconds = timeoutSeconds(query);
   const asked = query.get("resourceVersion") ?? "";
   const from = asked === "" ? 0 : parseVersion(asked, false);
-  const as = representation(call, true);
+  const as = representation(call, false);
   selectionOf(call);
   const bookmarks = ["true", "1"].includes(query.get("allowWatchBookmarks") ?? "");
   const initial = query.get("sendInitialEvents");

@@ -153,7 +153,7 @@ function tidy(object: Kube, apiVersion: string, kind: string): Kube {
 /** How an update comes about. */
 export interface UpdateOptions extends WriteOptions {
   /** What is written: the object itself, its status, or its scale. */
-  readonly subresource?: "" | "status" | "scale" | undefined;
+  readonly subresource?: "" | "status" | "scale" | "finalize" | undefined;
   /** A PUT says its uid as a precondition; a patch changes it. */
   readonly replaces?: boolean;
 }
@@ -200,7 +200,7 @@ export function update(call: Call, live: Revision, object: Kube, options: Update
   object = reset(call, object, old, subresource);
   if (!options.tracked) object = track(call, old, object, subresource);
   admitUpdate(call, object, old);
-  if (subresource !== "status") behaviour.prepareUpdate?.(object, old as Kube);
+  if (subresource === "" || subresource === "scale") behaviour.prepareUpdate?.(object, old as Kube);
   if (behaviour.desired && !equal(behaviour.desired(object), behaviour.desired(old))) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
@@ -254,6 +254,9 @@ function reset(call: Call, object: Kube, old: Kube, subresource: string): Kube {
     if (status === undefined || status === null) delete kept.status;
     else kept.status = status;
     return kept;
+  }
+  if (subresource === "finalize") {
+    return { ...old, metadata: { ...old.metadata }, spec: { ...old.spec, finalizers: object.spec?.finalizers ?? [] } };
   }
   if (!behaviour.status) return object;
   if (old.status === undefined) delete object.status;

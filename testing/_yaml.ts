@@ -14,7 +14,8 @@ import { isObject } from "./_objects.ts";
 const PLAIN = /^[A-Za-z0-9_./<$~][^\x00-\x1f\x7f]*$/;
 const AMBIGUOUS =
   /^(~|null|Null|NULL|true|True|TRUE|false|False|FALSE|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|y|Y|n|N|<<|=)$/;
-const NUMBER = /^[-+]?(\.\d+|\d[\d_]*(\.\d*)?)([eE][-+]?\d+)?$|^0[xob][0-9a-fA-F_]+$|^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$/;
+const NUMBER =
+  /^[-+]?(\.\d+|\d[\d_]*(\.\d*)?)([eE][-+]?\d+)?$|^0[xob][0-9a-fA-F_]+$|^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$/;
 const TIME = /^\d{4}-\d{1,2}-\d{1,2}([Tt ].*)?$/;
 
 function scalar(text: string): string {
@@ -42,7 +43,10 @@ function write(value: unknown, indent: string, lines: string[], head: string): v
   }
   if (typeof value === "string" && value.includes("\n") && !/^\s/.test(value)) {
     const chomp = value.endsWith("\n") ? "" : "-";
-    lines.push(`${head} |${chomp}`, ...value.replace(/\n$/, "").split("\n").map((each) => each === "" ? "" : `${indent}${each}`));
+    lines.push(
+      `${head} |${chomp}`,
+      ...value.replace(/\n$/, "").split("\n").map((each) => each === "" ? "" : `${indent}${each}`),
+    );
     return;
   }
   const text = typeof value === "string" ? scalar(value) : JSON.stringify(value ?? null);

@@ -17,7 +17,9 @@ import type { KubernetesObject } from "../resource.ts";
 import { applyAll } from "./_apply.ts";
 import { ADMIN, ANONYMOUS, authenticate, impersonate, Users } from "./_auth.ts";
 import type { ServerState, User } from "./_call.ts";
+import { type ControllerName, type Perform, runControllers } from "./_controllers.ts";
 import { serveDefinitions } from "./_definitions.ts";
+import { connectionReset, faultError, Faults, faultyStream, pause } from "./_faults.ts";
 import { kubeconfigOf } from "./_kubeconfig.ts";
 import { Rbac } from "./_rbac.ts";
 import { Registry } from "./_registry.ts";
@@ -34,9 +36,20 @@ export interface ApiServerOptions {
   /** A number from 0 to 1: names, uids and timeouts come from it. @default {Math.random} */
   readonly random?: (() => number) | undefined;
   /** Users by bearer token; one with the group `system:masters` may do everything. @default {{}} */
-  readonly users?: Readonly<Record<string, { readonly name: string; readonly groups?: readonly string[]; readonly uid?: string }>> | undefined;
+  readonly users?:
+    | Readonly<Record<string, { readonly name: string; readonly groups?: readonly string[]; readonly uid?: string }>>
+    | undefined;
   /** True to enforce RBAC from the stored roles; else everybody may do everything. @default {false} */
   readonly authorization?: boolean | undefined;
+  /**
+   * What the controller manager of a real cluster would do and this server does too: delete what has lost its owners, and
+   * what is in namespaces that are being deleted.
+   *
+   * @default {[]}
+   */
+  readonly controllers?: readonly ControllerName[] | undefined;
+  /** After how many ms a controller meets a change. @default {0} */
+  readonly controllerDelay?: number | undefined;
   /** How many events each resource keeps, to watch from and to look back in. @default {10_000} */
   readonly history?: number | undefined;
 }
@@ -83,6 +96,8 @@ export class ApiServer implements AsyncDisposable {
   readonly fetch: (request: Request) => Promise<Response>;
   /** The requests that came, oldest first; may be cleared. */
   readonly requests: RecordedRequest[] = [];
+  /** What goes wrong on request. */
+  readonly faults: Faults;
   readonly #users = new Users();
   readonly #state: ServerState;
   readonly #closed = new AbortController();
@@ -96,7 +111,8 @@ export class ApiServer implements AsyncDisposable {
    * @throws {RangeError} If `history` is not a positive integer
    */
   constructor(options: ApiServerOptions = {}) {
-    const { now = () => Date.now(), random = Math.random, users = {}, authorization = false, history = 10_000 } = options;
+    const { now = () => Date.now(), random = Math.random, users = {}, authorization = false } = options;
+    const { history = 10_000, controllers = [], controllerDelay = 0 } = options;
     if (!Number.isInteger(history) || history < 1) {
       throw new RangeError(
         `Cannot create ApiServer: 'history' must be a positive integer: current value is ${history}`,
@@ -119,6 +135,8 @@ export class ApiServer implements AsyncDisposable {
     };
     this.#resources.use(serveDefinitions(this.#state));
     seed(this.#state);
+    this.faults = new Faults(now);
+    this.#resources.use(runControllers(this.#state, controllers, performer(this.#state), controllerDelay));
     this.fetch = (request) => this.#answer(request);
   }
 
@@ -166,7 +184,10 @@ export class ApiServer implements AsyncDisposable {
     const onError = (error: unknown): Response => {
       throw error;
     };
-    const listener = Deno.serve({ port, hostname, onListen, onError }, (request) => this.#answer(request, undefined, NEVER));
+    const listener = Deno.serve(
+      { port, hostname, onListen, onError },
+      (request) => this.#answer(request, undefined, NEVER),
+    );
     this.#listeners.add(listener);
     return promise;
   }
@@ -210,7 +231,16 @@ export class ApiServer implements AsyncDisposable {
       const asked = route(request.method, url);
       const user = impersonate(this.#state, asking, request.headers, attributesOf(asked));
       record.user = user.name;
-      response = serve(this.#state, asked, { request, url, body, user, signal: signal ?? request.signal });
+      const ends = signal ?? request.signal;
+      const fault = this.faults.take({ user: user.name, ...attributesOf(asked) });
+      if (fault?.delay !== undefined) await pause(fault.delay, AbortSignal.any([ends, this.#closed.signal]));
+      if (fault?.reset === "before") throw connectionReset();
+      if (fault?.code !== undefined) throw faultError(fault);
+      const streams = asked.kind === "resource" && asked.verb === "watch";
+      if (fault?.stall && !streams) await pause(Infinity, AbortSignal.any([ends, this.#closed.signal]));
+      response = serve(this.#state, asked, { request, url, body, user, signal: ends });
+      if (fault?.reset === "after") throw connectionReset();
+      if (fault && streams && response.body) response = new Response(faultyStream(response.body, fault), response);
     } catch (error) {
       response = errorResponse(error, request.headers.get("accept"));
     }
@@ -221,6 +251,22 @@ export class ApiServer implements AsyncDisposable {
 
 /** Over HTTP a stream is cancelled when the client goes. */
 const NEVER = new AbortController().signal;
+
+/** Sends requests of controllers: at once, and not recorded. */
+function performer(server: ServerState): Perform {
+  return (method, path, body, contentType = "application/json") => {
+    const url = new URL(path, "http://kubernetes");
+    const headers = { "content-type": contentType, "user-agent": "kube-controller-manager/v1.37.2" };
+    const request = new Request(url, { method, headers });
+    const text = body === undefined ? "" : JSON.stringify(body);
+    try {
+      const response = serve(server, route(method, url), { request, url, body: text, user: ADMIN, signal: NEVER });
+      return { code: response.status, body: {} };
+    } catch (error) {
+      return { code: errorResponse(error, null).status, body: {} };
+    }
+  };
+}
 
 function uuid(random: () => number): string {
   const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16));

@@ -11,5 +11,13 @@
  *
  * @module
  */
-export { ApiServer, type ApiServerOptions, type RecordedRequest } from "./api_server.ts";
+export {
+  ApiServer,
+  type ApiServerClientOptions,
+  type ApiServerOptions,
+  type Listening,
+  type RecordedRequest,
+} from "./api_server.ts";
+export { type ControllerName } from "./_controllers.ts";
+export { type Fault, type FaultMatch, Faults, type FaultSubject } from "./_faults.ts";
 export { ControlPlane, type ControlPlaneOptions, type PlaneUser, type ServiceAccountOptions } from "./control_plane.ts";

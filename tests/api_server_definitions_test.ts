@@ -1,0 +1,81 @@
+import { assertEquals } from "@std/assert";
+import { ApiServer } from "../testing/mod.ts";
+import { type Body, definition, DEFINITIONS, SCHEMA, send, Watching, WIDGETS } from "./_api.ts";
+
+const widget = (spec: Body, metadata: Body = {}) => ({
+  apiVersion: "example.com/v1",
+  kind: "Widget",
+  metadata: { name: "a", ...metadata },
+  spec,
+});
+
+Deno.test("ApiServer serves what a definition defines, and no more once it is gone", async () => {
+  await using server = new ApiServer();
+  assertEquals((await send(server, `GET ${WIDGETS}`)).code, 404);
+  assertEquals((await send(server, `POST ${DEFINITIONS}`, definition(SCHEMA))).code, 201);
+  const { body } = await send(server, `GET ${DEFINITIONS}/widgets.example.com`);
+  assertEquals(body.status.conditions.map(({ type, status }: Body) => `${type}=${status}`), [
+    "NamesAccepted=True",
+    "Established=True",
+  ]);
+  await send(server, `POST ${WIDGETS}`, widget({ size: 1 }));
+  await using watching = await Watching.start(server, `${WIDGETS}?watch=1`);
+  assertEquals((await watching.next()).type, "ADDED");
+  await send(server, `DELETE ${DEFINITIONS}/widgets.example.com`);
+  assertEquals((await watching.next()).type, "DELETED");
+  assertEquals((await send(server, `GET ${WIDGETS}`)).code, 404);
+});
+
+Deno.test("ApiServer validates, prunes and defaults custom resources", async () => {
+  await using server = new ApiServer();
+  await send(server, `POST ${DEFINITIONS}`, definition(SCHEMA));
+  const created = await send(server, `POST ${WIDGETS}`, widget({ size: 1, nope: true }));
+  assertEquals(created.body.spec, { size: 1, color: "red" });
+  const refused = await send(server, `POST ${WIDGETS}`, widget({ size: "big" }, { name: "b" }));
+  assertEquals([refused.code, refused.body.details.causes[0].field], [422, "spec.size"]);
+});
+
+Deno.test("ApiServer keeps status and spec of a custom resource apart", async () => {
+  await using server = new ApiServer();
+  await send(server, `POST ${DEFINITIONS}`, definition(SCHEMA));
+  const created = await send(server, `POST ${WIDGETS}`, { ...widget({ size: 1 }), status: { phase: "Up" } });
+  assertEquals(created.body.status, undefined);
+  const { body } = await send(server, `merge ${WIDGETS}/a/status`, {
+    metadata: { labels: { x: "y" } },
+    spec: { size: 9 },
+    status: { phase: "Up" },
+  });
+  assertEquals([body.status, body.spec.size, body.metadata.labels, body.metadata.generation], [
+    { phase: "Up" },
+    1,
+    undefined,
+    1,
+  ]);
+  const replaced = await send(server, `merge ${WIDGETS}/a`, { spec: { size: 2 }, status: { phase: "Down" } });
+  assertEquals([replaced.body.status, replaced.body.metadata.generation], [{ phase: "Up" }, 2]);
+});
+
+Deno.test("ApiServer refuses to replace a custom resource without its version", async () => {
+  await using server = new ApiServer();
+  await send(server, `POST ${DEFINITIONS}`, definition(SCHEMA));
+  await send(server, `POST ${WIDGETS}`, widget({ size: 1 }));
+  const { code, body } = await send(server, `PUT ${WIDGETS}/a`, widget({ size: 2 }));
+  assertEquals([code, body.details.causes[0].message], [422, "Invalid value: 0: must be specified for an update"]);
+});
+
+Deno.test("ApiServer shows definitions in discovery, plain and aggregated", async () => {
+  await using server = new ApiServer();
+  await send(server, `POST ${DEFINITIONS}`, definition(SCHEMA));
+  const plain = await send(server, "GET /apis/example.com/v1");
+  assertEquals(plain.body.resources.map(({ name }: Body) => name), ["widgets", "widgets/status"]);
+  const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+  const aggregated = await send(server, "GET /apis", undefined, { accept });
+  const found = aggregated.body.items.find(({ metadata }: Body) => metadata.name === "example.com");
+  assertEquals(found.versions[0].resources[0].responseKind.kind, "Widget");
+});
+
+Deno.test("ApiServer refuses definitions that are not structural", async () => {
+  await using server = new ApiServer();
+  const { code } = await send(server, `POST ${DEFINITIONS}`, definition({ type: "string" }));
+  assertEquals(code, 422);
+});
