@@ -63,7 +63,7 @@ export interface EventRecorderOptions {
   random?: (() => number) | undefined;
   /** Called for each event, or new count of a series, that was dropped. @default {undefined} */
   onDropped?: (() => void) | undefined;
-  /** @default {the logger "tend", "events"} */
+  /** Where drops are logged. @default {the logger "tend", "events"} */
   log?: Logger | undefined;
 }
 

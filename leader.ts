@@ -81,7 +81,7 @@ export interface LeaderOptions {
   now?: (() => number) | undefined;
   /** Source of numbers from 0 up to 1. @default {Math.random} */
   random?: (() => number) | undefined;
-  /** @default {the logger "tend", "leader"} */
+  /** Where the election logs. @default {the logger "tend", "leader"} */
   log?: Logger | undefined;
   /** Called when the state has changed; what it throws is logged. */
   onChange?: ((state: LeaderState) => void) | undefined;
