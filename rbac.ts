@@ -195,7 +195,7 @@ interface Target {
 }
 
 const keyOf = ({ namespace, group, resource, url, names }: Omit<Target, "verbs">): string =>
-  JSON.stringify([namespace ?? "", group, resource, url, names]);
+  [namespace ?? "", group, resource, url, ...names].join("\0");
 
 /** Takes the rules apart to single resources, and collects the verbs of each. */
 function targetsOf(rules: readonly ScopedRule[]): Map<string, Target> {
@@ -219,7 +219,7 @@ function targetsOf(rules: readonly ScopedRule[]): Map<string, Target> {
 /**
  * Merges rules: each permission stands once, none beside a wider one, and what needs the same verbs stands together.
  *
- * Sorted: the whole cluster first, then by namespace, group, names and resources.
+ * Sorted: the whole cluster first, then by namespace, group, resource and names.
  */
 export function mergeRules(rules: readonly ScopedRule[]): ScopedRule[] {
   const targets = targetsOf(rules);
