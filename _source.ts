@@ -140,35 +140,20 @@ class Lifeline implements Disposable {
   }
 }
 
-/** Passes a body on until the lifeline ends it, even when the transport itself would never notice. */
-function guarded(body: ReadableStream<Uint8Array>, lifeline: Lifeline): ReadableStream<Uint8Array> {
-  const { signal } = lifeline;
+/** Passes a body on and notes its pieces and its end; the client breaks it off when the lifeline's signal aborts. */
+function noted(body: ReadableStream<Uint8Array>, lifeline: Lifeline): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  const stop = (): void => void reader.cancel(signal.reason).catch(() => {});
-  const finish = (): void => signal.removeEventListener("abort", stop);
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        signal.throwIfAborted();
-        if (done) {
-          finish();
-          lifeline.ended();
-          return controller.close();
-        }
-        lifeline.heard(value);
-        controller.enqueue(value);
-      } catch (error) {
-        finish();
-        controller.error(signal.aborted ? signal.reason : error);
+      const { done, value } = await reader.read();
+      if (done) {
+        lifeline.ended();
+        return controller.close();
       }
+      lifeline.heard(value);
+      controller.enqueue(value);
     },
-    cancel(reason) {
-      finish();
-      return reader.cancel(reason).catch(() => {});
-    },
+    cancel: (reason) => reader.cancel(reason),
   }, { highWaterMark: 0 });
 }
 
@@ -256,7 +241,7 @@ export class Source<T extends KubernetesObject> {
       signal: lifeline.signal,
     });
     this.begun = true;
-    return guarded(response.body ?? new Blob([]).stream(), lifeline);
+    return noted(response.body ?? new Blob([]).stream(), lifeline);
   }
 
   #lifeline(limits: Limits): Lifeline {

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import type { Logger } from "@logtape/logtape";
+import { Index } from "../_index.ts";
 import { Client } from "../client.ts";
 import { Informer, type InformerEvent, type InformerOptions } from "../informer.ts";
 import { ConfigMap, Namespace } from "../kinds.ts";
@@ -481,6 +482,8 @@ Deno.test("Informer tells changes in order, also those that a listener causes, a
   await world.start();
   assertEquals(after, ["added a@5", "added b@6", "updated b@11"]);
   assertEquals(late, ["added a@5", "added b@11"]);
+  assertEquals(world.told, ["added a@5 initial", "added b@6 initial", "updated b@6>11"]);
+  assertEquals(world.errors, []);
   feed.send(deleted(configMap("b", 12)));
   await world.settle();
   assertEquals(late.at(-1), "deleted b@12");
@@ -538,6 +541,26 @@ Deno.test("B56: Informer.problem names what keeps a watch from its work, and goe
   await world.leap(2000);
   assertEquals(world.informer.problem, undefined);
   assertEquals(world.informer.synced, true);
+});
+
+Deno.test("Informer has no problem when it does not run", async () => {
+  const server = new ScriptedServer().always("GET", PATH, status(403, { message: "no" }));
+  await using world = new World(server);
+  const [run] = await world.start();
+  assertEquals(world.informer.problem?.message.includes("403"), true);
+  world.stop.abort();
+  await run;
+  assertEquals(world.informer.problem, undefined);
+});
+
+Deno.test("Index keeps nothing of values that no object has any more", () => {
+  const index = new Index<string[]>((values) => values);
+  index.add("1", ["a", "b"]);
+  index.add("2", ["b", "c"]);
+  index.remove("1", ["a", "b"]);
+  assertEquals(["a", "b", "c"].map((value) => [...index.keys(value)]), [[], ["2"], ["2"]]);
+  index.remove("2", ["b", "c"]);
+  assertEquals(index.size, 0);
 });
 
 Deno.test("Informer.run() joins a run that is on, and can be run again", async () => {
