@@ -257,6 +257,18 @@ Deno.test("B25: a change that a write's answer overtakes is not lost: it is in t
   assertEquals(world.stored, ["a@12"]);
 });
 
+Deno.test("Informer.accept() of an object that replaces another leaves the watch nothing to tell", async () => {
+  const [server, feed] = fed([configMap("a", 5)], 10);
+  await using world = new World(server);
+  await world.start();
+  const second = configMap("a", 15, { uid: "second" });
+  world.informer.accept(second);
+  feed.send(modified(configMap("a", 12)), deleted(configMap("a", 14)), added(second));
+  await world.settle();
+  assertEquals(world.told, ["added a@5 initial", "deleted a@5", "added a@15"]);
+  assertEquals(world.stored, ["a@15"]);
+});
+
 Deno.test("Informer.accept() ignores what is not news", async (t) => {
   const [server, feed] = fed([configMap("a", 5), configMap("held", 6)], 10);
   await using world = new World(server, { labelSelector: "", fieldSelector: "metadata.name!=unselected" });
