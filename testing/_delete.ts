@@ -117,6 +117,7 @@ export function deleteObject(call: Call, live: Revision, options: DeleteOptions)
   if (isGone(info.storage, marked)) {
     if (options.dryRun) return { object: marked, gone: true };
     const removed = collection.remove(namespace, name)!;
+    if (!behaviour.grace) return { object: removed.object, gone: true };
     const last = { ...marked, metadata: { ...meta, resourceVersion: removed.object.metadata.resourceVersion! } };
     return { object: last, gone: true };
   }

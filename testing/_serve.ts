@@ -16,6 +16,7 @@ import { discover, health, VERSION } from "./_discovery.ts";
 import { partial } from "./_encode.ts";
 import { handle } from "./_handle.ts";
 import type { Kube } from "./_objects.ts";
+import { openApi } from "./_openapi.ts";
 import { errorResponse, jsonResponse, textResponse } from "./_respond.ts";
 import { type Asked, type ResourceRequest } from "./_router.ts";
 import { noResource, pageNotFound } from "./_status.ts";
@@ -53,6 +54,8 @@ function servePath(server: ServerState, request: Request, url: URL): Response {
   const healthy = health(path, searchParams);
   if (healthy !== undefined) return textResponse(200, healthy);
   if (path === "/version" || path === "/version/") return jsonResponse({ code: 200, body: { ...VERSION } }, accept, []);
+  const described = path.startsWith("/openapi/") ? openApi(server.registry, path) : undefined;
+  if (described) return jsonResponse(described, null, []);
   const answer = discover(server.registry, path, accept);
   if (answer) return jsonResponse(answer, answer.headers ? null : accept, []);
   if (path === "/") return jsonResponse({ code: 200, body: { paths: rootPaths(server) } }, accept, []);

@@ -1,0 +1,140 @@
+/**
+ * Serves OpenAPI: version 3 by group and version, and the little of version 2 that clients look at.
+ *
+ * ```ts
+ * import { openApi } from "./_openapi.ts";
+ * import { Registry } from "./_registry.ts";
+ *
+ * console.assert(openApi(new Registry(), "/openapi/v3")?.code === 200);
+ * ```
+ *
+ * @module
+ */
+import { builtinSchema } from "./_builtin.ts";
+import type { Answer } from "./_call.ts";
+import type { Fields } from "./_objects.ts";
+import type { Registry, ResourceInfo, VersionInfo } from "./_registry.ts";
+import type { Schema } from "./_schema.ts";
+
+/** The document of a group and version, as its path names it. */
+function documentPath(group: string, version: string): string {
+  return group === "" ? `api/${version}` : `apis/${group}/${version}`;
+}
+
+/** The name of a kind's schema: the group backwards, for custom resources; the real server's for built-in ones. */
+export function schemaName({ group, version, kind, custom }: ResourceInfo): string {
+  if (custom) return `${group.split(".").reverse().join(".")}.${version}.${kind}`;
+  const short = group === "" ? "core" : group.split(".")[0];
+  return group === "apiextensions.k8s.io"
+    ? `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.${version}.${kind}`
+    : `io.k8s.api.${short}.${version}.${kind}`;
+}
+
+/** A schema without references; what refers to itself is cut off. */
+function plain(schema: Schema, above: readonly Schema[]): Fields {
+  if (above.includes(schema) || above.length > 24) return { type: "object" };
+  const inside = [...above, schema];
+  const copy: Fields = {};
+  for (const key in schema) {
+    const value = (schema as Fields)[key];
+    if (key === "properties") {
+      copy.properties = Object.fromEntries(
+        Object.entries(value as Record<string, Schema>).map(([name, each]) => [name, plain(each, inside)]),
+      );
+    } else if (key === "items" || (key === "additionalProperties" && typeof value === "object")) {
+      copy[key] = plain(value, inside);
+    } else copy[key] = value;
+  }
+  if (copy["x-kubernetes-int-or-string"] && !copy.anyOf) copy.anyOf = [{ type: "integer" }, { type: "string" }];
+  if (copy.format === "int-or-string" || copy.format === "quantity") {
+    copy.type = "string";
+  }
+  return copy;
+}
+
+const DRY_RUN = ["dryRun", "fieldManager", "fieldValidation"]
+  .map((name) => ({ name, in: "query", schema: { type: "string", uniqueItems: true } }));
+
+function operation(info: ResourceInfo, action: string): Fields {
+  const { group, version, kind } = info;
+  return {
+    operationId: `${action}${kind}`,
+    parameters: ["post", "put", "patch"].includes(action) ? DRY_RUN : [],
+    responses: { "200": { description: "OK" } },
+    "x-kubernetes-action": action,
+    "x-kubernetes-group-version-kind": { group, version, kind },
+  };
+}
+
+function pathsOf(info: ResourceInfo, root: string): Fields {
+  const where = info.namespaced ? "/namespaces/{namespace}" : "";
+  const collection = `/${root}${where}/${info.plural}`;
+  const operations = (names: readonly string[]): Fields =>
+    Object.fromEntries(names.map((name) => [name, operation(info, name)]));
+  return {
+    [collection]: operations(["get", "post", "delete"]),
+    [`${collection}/{name}`]: operations(["get", "put", "patch", "delete"]),
+  };
+}
+
+const TYPE_META = { apiVersion: { type: "string" }, kind: { type: "string" } };
+
+function schemasOf(info: ResourceInfo): Fields {
+  const { group, version, kind } = info;
+  const schema = info.custom?.schema ?? builtinSchema(group, version, kind);
+  if (!schema) return {};
+  const object = plain(schema, []);
+  const metadata = object.properties?.metadata?.properties ? object.properties.metadata : { type: "object" };
+  return {
+    [schemaName(info)]: {
+      ...object,
+      properties: { ...TYPE_META, ...object.properties, metadata },
+      "x-kubernetes-group-version-kind": [{ group, version, kind }],
+    },
+  };
+}
+
+function document(version: VersionInfo, root: string): Fields {
+  const infos = [...version.resources.values()];
+  const custom = infos.some((info) => info.custom);
+  return {
+    openapi: "3.0.0",
+    info: { title: custom ? "Kubernetes CRD Swagger" : "Kubernetes", version: custom ? "v0.1.0" : "v1.37.2" },
+    paths: Object.assign({}, ...infos.map((info) => pathsOf(info, root))),
+    components: { schemas: Object.assign({}, ...infos.map(schemasOf)) },
+  };
+}
+
+/** The kinds and paths in the shape of version 2. */
+function version2(registry: Registry): Fields {
+  const definitions: Fields = {}, paths: Fields = {};
+  for (const { name, versions } of registry.groups()) {
+    for (const version of versions) {
+      const root = documentPath(name, version.version);
+      for (const info of version.resources.values()) {
+        const { group, version: served, kind } = info;
+        const gvk = { "x-kubernetes-group-version-kind": [{ group, version: served, kind }] };
+        definitions[schemaName(info)] = { type: "object", ...gvk };
+        Object.assign(paths, pathsOf(info, root));
+      }
+    }
+  }
+  return { swagger: "2.0", info: { title: "Kubernetes", version: "v1.37.2" }, paths, definitions };
+}
+
+/** Answers a path of OpenAPI; undefined if there is nothing. */
+export function openApi(registry: Registry, path: string): Answer | undefined {
+  if (path === "/openapi/v2") return { code: 200, body: version2(registry) };
+  const served = registry.groups().flatMap(({ name, versions }) =>
+    versions.map((version) => ({ root: documentPath(name, version.version), version }))
+  );
+  if (path === "/openapi/v3" || path === "/openapi/v3/") {
+    const paths = Object.fromEntries(served.map(({ root, version }) => {
+      const hash = [...version.resources.values()].map(({ encoding }) => encoding).join();
+      return [root, { serverRelativeURL: `/openapi/v3/${root}?hash=${encodeURIComponent(hash).slice(0, 64)}` }];
+    }));
+    return { code: 200, body: { paths }, headers: { "content-type": "text/plain; charset=utf-8" } };
+  }
+  const found = served.find(({ root }) => path === `/openapi/v3/${root}`);
+  return found && { code: 200, body: document(found.version, found.root) };
+}
