@@ -35,7 +35,7 @@ class Stage implements AsyncDisposable {
     const now = (): number => Date.now();
     const client = new Client({
       server: "http://events.test",
-      namespace: "default",
+      namespace: "operators",
       retries: 0,
       now,
       fetch: async (request) => {
@@ -74,6 +74,12 @@ class Stage implements AsyncDisposable {
 
   record(regarding: KubernetesObject, event: Partial<EventDescription> = {}): void {
     this.recorder.record(regarding, { type: "Normal", reason: "Done", note: "all is well", ...event });
+  }
+
+  /** Resolves when so many requests were sent, without any time passing. */
+  async reached(count: number): Promise<void> {
+    for (let round = 0; round < 500 && this.sent.length < count; round++) await microtasks();
+    assertEquals(this.sent.length, count);
   }
 
   /** What was sent, in short. */
@@ -455,20 +461,28 @@ Deno.test("EventRecorder bounds what waits and what it remembers, and counts wha
   assertEquals(stage.events.size, 1_004);
 });
 
-Deno.test("EventRecorder tells the count of a series that has to make room", async () => {
+Deno.test("EventRecorder forgets the series unseen longest when there are too many, and tells its count first", async () => {
   await using stage = new Stage();
-  for (let count = 0; count < 3; count++) {
-    stage.record(object("first", "shop"));
+  for (const name of ["first", "second", "second", "second", "first"]) {
+    stage.record(object(name, "shop"));
     await microtasks();
   }
-  assertEquals(stage.log, [[0, "POST", undefined], [0, "PATCH", 2]]);
-  for (let count = 0; count < MAX_SERIES; count++) {
+  assertEquals(stage.log.map(([, method, count]) => [method, count]), [
+    ["POST", undefined],
+    ["POST", undefined],
+    ["PATCH", 2],
+    ["PATCH", 2],
+  ]);
+  for (let count = 1; count < MAX_SERIES; count++) {
     stage.record(object(`o${count}`, "shop"));
-    if (count % 500 === 499) await stage.recorder.flush();
+    if (count % 500 === 499) await stage.reached(4 + count);
   }
+  await stage.reached(4 + MAX_SERIES);
+  assertEquals([...stage.events.values()].slice(0, 2).map(({ series }) => series?.count), [2, 3]);
+  stage.record(object("first", "shop"));
+  stage.record(object("second", "shop"));
   await stage.recorder.flush();
-  const [first] = [...stage.events.values()];
-  assertEquals(first?.series?.count, 3);
+  assertEquals(stage.log.slice(4 + MAX_SERIES), [[0, "POST", undefined], [0, "PATCH", 3]]);
   assertEquals(stage.dropped, 0);
 });
 
