@@ -4,7 +4,7 @@
  * Each is a type and a value of one name. The types come from `@kubernetes/client-node`, which is never loaded for them.
  *
  * ```ts
- * import { Deployment } from "@tend/operator";
+ * import { Deployment } from "@tend/operator/kinds";
  *
  * const replicas = (deployment: Deployment): number => deployment.status?.readyReplicas ?? 0;
  * const web = Deployment.draft({ metadata: { name: "web" }, spec: { replicas: 2 } });

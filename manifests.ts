@@ -2,9 +2,10 @@
  * Writes everything that deploys an operator: definitions, service account, permissions and a Deployment, as YAML.
  *
  * ```ts
- * import { manifests, toYaml } from "./manifests.ts";
+ * import { Operator, toYaml } from "@tend/operator";
  *
- * const objects = manifests({ name: "backup-operator", image: "registry.example.com/backup-operator:1.0.0", rules: [] });
+ * const operator = new Operator("backup-operator");
+ * const objects = operator.manifests({ image: "registry.example.com/backup-operator:1.0.0" });
  * console.assert(objects.map((object) => object.kind).join() === "ServiceAccount,Deployment");
  * console.assert(toYaml(objects).startsWith("apiVersion: v1\nkind: ServiceAccount\n"));
  * ```

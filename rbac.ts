@@ -2,10 +2,10 @@
  * Works out which permissions an operator needs, and writes them as Roles, ClusterRoles and their bindings.
  *
  * ```ts
- * import { mergeRules, roles, scopeRules, watchRules } from "./rbac.ts";
- * import { ConfigMap, Secret } from "./kinds.ts";
+ * import { mergeRules, roles } from "@tend/operator";
  *
- * const rules = mergeRules(scopeRules([...watchRules(Secret), ...watchRules(ConfigMap)], ["shop"]));
+ * const read = { apiGroups: [""], verbs: ["get"], namespace: "shop" };
+ * const rules = mergeRules([{ ...read, resources: ["secrets"] }, { ...read, resources: ["configmaps"] }]);
  * console.assert(rules.length === 1 && rules[0]!.resources.join() === "configmaps,secrets");
  * const objects = roles(rules, { name: "copier", serviceAccount: "copier", namespace: "operators" });
  * console.assert(objects.map((object) => object.kind).join() === "Role,RoleBinding");
