@@ -6,7 +6,7 @@
  * @module
  */
 import { z } from "zod";
-import { Action, childName, Controller, customResource, isNotFound, type ObjectOf, Operator } from "@tend/operator";
+import { Action, childName, type Context, Controller, customResource, type ObjectOf, Operator } from "@tend/operator";
 import { ConfigMap } from "@tend/operator/kinds";
 
 /** The kind Backup. */
@@ -18,7 +18,7 @@ export const Backup = customResource({
     configMap: z.string().min(1).describe("Name of the ConfigMap to copy."),
     everyMinutes: z.int().min(1).default(5).describe("Minutes between two copies."),
   }),
-  status: z.object({ copy: z.string().optional(), lastRun: z.iso.datetime().optional() }),
+  status: z.object({ source: z.string(), copy: z.string(), version: z.string(), lastRun: z.iso.datetime() }).partial(),
   printerColumns: [{ name: "Last run", type: "date", jsonPath: ".status.lastRun" }],
 });
 
@@ -31,23 +31,33 @@ const backups = new Controller(Backup)
   .owns(ConfigMap)
   .reconcile(async (backup, ctx) => {
     const { configMap, everyMinutes } = backup.spec;
+    const { source: before, version } = backup.status ?? {};
     const source = await ctx.get(ConfigMap, configMap);
-    if (!source) throw new Error(`ConfigMap "${configMap}" does not exist`);
+    if (!source) throw new Error(`ConfigMap "${configMap}" does not exist`); // tried again after 5, 10, 20, ... s
 
-    const copy = childName(backup.metadata.name, "copy");
-    await ctx.applyOwned(backup, ConfigMap.draft({ metadata: { name: copy }, data: source.data ?? {} }));
-    await ctx.client.api(ConfigMap).patch(source, { metadata: { annotations: { [MARK]: backup.metadata.name } } });
-    await ctx.patchStatus(backup, { copy, lastRun: new Date().toISOString() });
-    ctx.event(backup, { type: "Normal", reason: "Copied", note: `Copied ${configMap} to ${copy}` });
+    if (before && before !== configMap) await mark(before, backup, ctx, null);
+    await mark(configMap, backup, ctx, backup.metadata.name);
+    const name = childName(backup.metadata.name, "copy");
+    const copy = await ctx.applyOwned(backup, ConfigMap.draft({ metadata: { name }, data: source.data ?? {} }));
+
+    if (copy.metadata.resourceVersion !== version) {
+      const lastRun = new Date().toISOString();
+      await ctx.patchStatus(backup, { source: configMap, copy: name, version: copy.metadata.resourceVersion, lastRun });
+      ctx.event(backup, { type: "Normal", reason: "Copied", note: `Copied ${configMap} to ${name}` });
+    }
     return Action.requeue({ minutes: everyMinutes });
   })
   .finalizer("example.com/cleanup", async (backup, ctx) => {
-    const source = { name: backup.spec.configMap, namespace: backup.metadata.namespace! };
-    const unmark = { metadata: { annotations: { [MARK]: null } } };
-    await ctx.client.api(ConfigMap).patch(source, unmark).catch((error) => {
-      if (!isNotFound(error)) throw error;
-    });
+    await mark(backup.spec.configMap, backup, ctx, null);
   });
+
+/** Says on a ConfigMap who copies it; null takes that off. One that is gone, or says so already, is left alone. */
+async function mark(name: string, backup: Backup, ctx: Context, by: string | null): Promise<void> {
+  const source = await ctx.get(ConfigMap, name);
+  if (!source || (source.metadata.annotations?.[MARK] ?? null) === by) return;
+  await ctx.client.api(ConfigMap).patch(source, { metadata: { annotations: { [MARK]: by } } });
+  ctx.log.info("Marked {configMap}", { configMap: name, by, backup: backup.metadata.name });
+}
 
 /** The operator. */
 export const operator = new Operator("backup-operator")

@@ -70,6 +70,7 @@ const copies = new Controller(SecretCopy)
         continue;
       }
       wanted.add(metadata.name);
+      if (there && JSON.stringify(there.data) === JSON.stringify(source.data)) continue;
       await ctx.client.api(Secret).apply({
         metadata: { namespace: metadata.name, name, labels: { [COPY_OF]: copy.metadata.name } },
         type: source.type ?? "Opaque",

@@ -7,7 +7,6 @@
  *
  * @module
  */
-import { TextLineStream } from "./_lines.ts";
 import { lines } from "../_stream.ts";
 import type { Client, KubernetesObject, Resource } from "../mod.ts";
 import { ConfigMap, Event, Lease } from "../kinds.ts";
@@ -69,7 +68,8 @@ function tellBackup(before: Backup | undefined, after: Backup | undefined): void
     );
   }
   if (after.status?.lastRun !== before?.status?.lastRun) {
-    say("operator", `${name}: wrote status ${JSON.stringify(after.status)}`);
+    const { copy, lastRun } = after.status ?? {};
+    say("operator", `${name}: wrote status ${JSON.stringify({ copy, lastRun })}`);
   }
 }
 
@@ -237,7 +237,7 @@ if (import.meta.main) {
   const directory = await Deno.makeTempDir({ prefix: "tend-demo-" });
   const kubeconfig = `${directory}/kubeconfig`;
   try {
-    await using server = new ApiServer({ controllers: ["garbage-collector", "namespace"] });
+    await using server = new ApiServer({ controllers: ["garbage-collector", "namespaces"] });
     const { url, kubeconfig: text } = await server.listen();
     await Deno.writeTextFile(kubeconfig, text);
     say("server", `a Kubernetes API server in memory on ${url}`);
