@@ -34,6 +34,8 @@ export interface Received {
   readonly request: Request;
   readonly url: URL;
   readonly body: string;
+  /** The headers, of the body as it was read. */
+  readonly headers: Headers;
   readonly user: User;
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
@@ -87,14 +89,14 @@ function represented(call: Call, answer: Answer): Answer {
 }
 
 function serveResource(server: ServerState, received: Received, asked: ResourceRequest): Response {
-  const { request, url, body, user, signal } = received;
+  const { request, url, body, headers, user, signal } = received;
   const { group, version, plural } = asked;
   const info = server.registry.find(group, version, plural);
   if (!info) throw server.registry.isBuiltin(group) ? noResource() : pageNotFound();
   const misplaced = info.namespaced ? asked.name !== "" && !asked.inNamespace : asked.inNamespace;
   const unscoped = info.namespaced && !asked.inNamespace && !["list", "watch"].includes(asked.verb);
   if (misplaced || unscoped) throw info.custom ? pageNotFound() : noResource();
-  const { headers, method } = request;
+  const { method } = request;
   const warnings: string[] = info.custom?.deprecation ? [info.custom.deprecation] : [];
   const accept = headers.get("accept");
   const call: Call = { server, asked, info, method, query: url.searchParams, headers, user, body, warnings, signal };

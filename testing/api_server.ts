@@ -21,6 +21,7 @@ import { type ControllerName, type Perform, runControllers } from "./_controller
 import { serveDefinitions } from "./_definitions.ts";
 import { connectionReset, faultError, Faults, faultyStream, pause } from "./_faults.ts";
 import { kubeconfigOf } from "./_kubeconfig.ts";
+import { isProtobuf, readProtobuf } from "./_protobuf.ts";
 import { Rbac } from "./_rbac.ts";
 import { Registry } from "./_registry.ts";
 import { errorResponse } from "./_respond.ts";
@@ -212,7 +213,7 @@ export class ApiServer implements AsyncDisposable {
 
   async #answer(request: Request, as?: User, signal?: AbortSignal): Promise<Response> {
     const url = new URL(request.url);
-    const body = request.body === null ? "" : await request.text();
+    const { body, headers } = await receive(request);
     const record = {
       method: request.method,
       path: url.pathname,
@@ -229,7 +230,7 @@ export class ApiServer implements AsyncDisposable {
       const asking = as ?? authenticate(this.#state, request.headers, fallback);
       record.user = asking.name;
       const asked = route(request.method, url);
-      const user = impersonate(this.#state, asking, request.headers, attributesOf(asked));
+      const user = impersonate(this.#state, asking, headers, attributesOf(asked));
       record.user = user.name;
       const ends = signal ?? request.signal;
       const fault = this.faults.take({ user: user.name, ...attributesOf(asked) });
@@ -238,7 +239,7 @@ export class ApiServer implements AsyncDisposable {
       if (fault?.code !== undefined) throw faultError(fault);
       const streams = asked.kind === "resource" && asked.verb === "watch";
       if (fault?.stall && !streams) await pause(Infinity, AbortSignal.any([ends, this.#closed.signal]));
-      response = serve(this.#state, asked, { request, url, body, user, signal: ends });
+      response = serve(this.#state, asked, { request, url, body, headers, user, signal: ends });
       if (fault?.reset === "after") throw connectionReset();
       if (fault && streams && response.body) response = new Response(faultyStream(response.body, fault), response);
     } catch (error) {
@@ -252,6 +253,20 @@ export class ApiServer implements AsyncDisposable {
 /** Over HTTP a stream is cancelled when the client goes. */
 const NEVER = new AbortController().signal;
 
+/** Reads the body of a request; protocol buffers become the JSON that they stand for. */
+async function receive(request: Request): Promise<{ body: string; headers: Headers }> {
+  const { headers } = request;
+  if (request.body === null) return { body: "", headers };
+  if (headers.get("content-type") !== PROTOBUF) return { body: await request.text(), headers };
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  if (!isProtobuf(bytes)) return { body: "", headers };
+  const json = new Headers(headers);
+  json.set("content-type", "application/json");
+  return { body: JSON.stringify(readProtobuf(bytes)), headers: json };
+}
+
+const PROTOBUF = "application/vnd.kubernetes.protobuf";
+
 /** Sends requests of controllers: at once, and not recorded. */
 function performer(server: ServerState): Perform {
   return (method, path, body, contentType = "application/json") => {
@@ -260,7 +275,14 @@ function performer(server: ServerState): Perform {
     const request = new Request(url, { method, headers });
     const text = body === undefined ? "" : JSON.stringify(body);
     try {
-      const response = serve(server, route(method, url), { request, url, body: text, user: ADMIN, signal: NEVER });
+      const response = serve(server, route(method, url), {
+        request,
+        url,
+        body: text,
+        headers: request.headers,
+        user: ADMIN,
+        signal: NEVER,
+      });
       return { code: response.status, body: {} };
     } catch (error) {
       return { code: errorResponse(error, null).status, body: {} };
