@@ -13,6 +13,7 @@
 import { builtinSchema } from "./_builtin.ts";
 import type { Answer } from "./_call.ts";
 import type { Fields } from "./_objects.ts";
+import metadataSchemas from "./_openapi_metadata.json" with { type: "json" };
 import type { Registry, ResourceInfo, VersionInfo } from "./_registry.ts";
 import type { Schema } from "./_schema.ts";
 
@@ -77,21 +78,56 @@ function pathsOf(info: ResourceInfo, root: string): Fields {
   };
 }
 
-const TYPE_META = { apiVersion: { type: "string" }, kind: { type: "string" } };
+const META = "io.k8s.apimachinery.pkg.apis.meta.v1.";
+
+/** The descriptions that every kind's first members have. */
+function typeMeta(): Fields {
+  const { apiVersion, kind } = (metadataSchemas as Fields)[`${META}DeleteOptions`].properties;
+  return { apiVersion, kind };
+}
+
+const CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+
+function metadata(kind: "ObjectMeta" | "ListMeta"): Fields {
+  return {
+    allOf: [{ $ref: `#/components/schemas/${META}${kind}` }],
+    description: kind === "ObjectMeta"
+      ? `Standard object's metadata. More info: ${CONVENTIONS}#metadata`
+      : `Standard list metadata. More info: ${CONVENTIONS}#types-kinds`,
+  };
+}
+
+function listSchema(info: ResourceInfo): Fields {
+  const { group, version, kind, listKind, plural } = info;
+  return {
+    description: `${listKind} is a list of ${kind}`,
+    type: "object",
+    required: ["items"],
+    properties: {
+      ...typeMeta(),
+      metadata: metadata("ListMeta"),
+      items: {
+        description: `List of ${plural}. More info: ${CONVENTIONS}`,
+        type: "array",
+        items: { $ref: `#/components/schemas/${schemaName(info)}` },
+      },
+    },
+    "x-kubernetes-group-version-kind": [{ group, version, kind: listKind }],
+  };
+}
 
 function schemasOf(info: ResourceInfo): Fields {
   const { group, version, kind } = info;
   const schema = info.custom?.schema ?? builtinSchema(group, version, kind);
   if (!schema) return {};
   const object = plain(schema, []);
-  const metadata = object.properties?.metadata?.properties ? object.properties.metadata : { type: "object" };
-  return {
-    [schemaName(info)]: {
-      ...object,
-      properties: { ...TYPE_META, ...object.properties, metadata },
-      "x-kubernetes-group-version-kind": [{ group, version, kind }],
-    },
+  const name = schemaName(info);
+  const own = {
+    ...object,
+    properties: { ...object.properties, ...typeMeta(), metadata: metadata("ObjectMeta") },
+    "x-kubernetes-group-version-kind": [{ group, version, kind }],
   };
+  return { [name]: own, [name.slice(0, -kind.length) + info.listKind]: listSchema(info) };
 }
 
 function document(version: VersionInfo, root: string): Fields {
@@ -101,7 +137,7 @@ function document(version: VersionInfo, root: string): Fields {
     openapi: "3.0.0",
     info: { title: custom ? "Kubernetes CRD Swagger" : "Kubernetes", version: custom ? "v0.1.0" : "v1.37.2" },
     paths: Object.assign({}, ...infos.map((info) => pathsOf(info, root))),
-    components: { schemas: Object.assign({}, ...infos.map(schemasOf)) },
+    components: { schemas: Object.assign({ ...metadataSchemas }, ...infos.map(schemasOf)) },
   };
 }
 
