@@ -12,7 +12,8 @@
  *
  * @module
  */
-import { getLogger, type Logger } from "@logtape/logtape";
+import { getLogger } from "@logtape/logtape";
+import type { Logger } from "./logger.ts";
 import type { KubernetesObject, Resource } from "./resource.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";

@@ -13,7 +13,7 @@
  *
  * @module
  */
-import type { Logger } from "@logtape/logtape";
+import type { Logger } from "./logger.ts";
 
 /** What is called with each event. */
 export type Listener<E> = (event: E) => void;

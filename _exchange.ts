@@ -12,7 +12,8 @@
  *
  * @module
  */
-import { getLogger, type Logger } from "@logtape/logtape";
+import { getLogger } from "@logtape/logtape";
+import type { Logger } from "./logger.ts";
 import { excerpt, isJson, noAnswer, reasonOf, toError, warningsOf } from "./_answer.ts";
 import { readText, watched } from "./_body.ts";
 import { link, type Linked } from "./_link.ts";

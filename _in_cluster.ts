@@ -9,8 +9,8 @@
  *
  * @module
  */
-import type { Logger } from "@logtape/logtape";
 import type { Access } from "./_access.ts";
+import type { Logger } from "./logger.ts";
 
 /** Where Kubernetes puts the files. */
 export const SERVICE_ACCOUNT_DIR = "/var/run/secrets/kubernetes.io/serviceaccount";

@@ -14,11 +14,12 @@
  *
  * @module
  */
-import { getLogger, type Logger } from "@logtape/logtape";
+import { getLogger } from "@logtape/logtape";
 import type { Query, Source, WatchStream } from "./_source.ts";
 import { Backoff } from "./backoff.ts";
 import { delay } from "./delay.ts";
 import { ApiError, isApiError, isExpired, TransportError } from "./errors.ts";
+import type { Logger } from "./logger.ts";
 import { keyOf, type KubernetesObject } from "./resource.ts";
 
 /** A way to the initial state. */

@@ -11,7 +11,8 @@
  *
  * @module
  */
-import { getLogger, type Logger } from "@logtape/logtape";
+import { getLogger } from "@logtape/logtape";
+import type { Logger } from "./logger.ts";
 import { ApiError, isApiError, isNotFound } from "./errors.ts";
 import type { Resource } from "./resource.ts";
 

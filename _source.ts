@@ -14,7 +14,8 @@
  *
  * @module
  */
-import { getLogger, type Logger } from "@logtape/logtape";
+import { getLogger } from "@logtape/logtape";
+import type { Logger } from "./logger.ts";
 import { Decoder, type DecoderOptions } from "./_decode.ts";
 import { lines, type ListHead, listItems } from "./_stream.ts";
 import type { Api } from "./client.ts";

@@ -43,9 +43,9 @@ export interface ConditionUpdate {
 
 /** Options of {@linkcode updateConditions}. */
 export interface UpdateConditionsOptions {
-  /** The object's `metadata.generation`. */
+  /** The object's `metadata.generation`. @default {none} */
   readonly observedGeneration?: number | undefined;
-  /** @default {new Date()} */
+  /** The time of a transition. @default {new Date()} */
   readonly now?: Date | undefined;
 }
 

@@ -20,13 +20,13 @@
  *
  * @module
  */
-import type { Logger } from "@logtape/logtape";
 import type { Client, Target } from "./client.ts";
 import { type Condition, type ConditionUpdate, updateConditions } from "./conditions.ts";
 import { isNotFound, ObjectGoneError } from "./errors.ts";
 import type { EventDescription, EventRecorder } from "./events.ts";
 import type { Informer } from "./informer.ts";
 import { diff, equal, type JsonPatchOperation, merge } from "./json.ts";
+import type { Logger } from "./logger.ts";
 import type { WriteMemo } from "./memo.ts";
 import { patchCurrent } from "./patch.ts";
 import {
@@ -123,6 +123,7 @@ export interface Context {
    * @throws {TypeError} If the kind is not declared with `.owns()`, or the garbage collector would not find the owner
    */
   applyOwned<T extends KubernetesObject>(owner: KubernetesObject, child: KindedDraft<T>): Promise<T>;
+  /** The same for a child that is written as a plain literal. */
   applyOwned(owner: KubernetesObject, child: UntypedDraft): Promise<KubernetesObject>;
 
   /** Records a Kubernetes Event about an object, best effort, without waiting. RBAC: `create` and `patch` on events. */
@@ -262,7 +263,7 @@ export class ReconcileContext implements Context {
   }
 
   async applyOwned(owner: KubernetesObject, child: UntypedDraft): Promise<never> {
-    const { resource, informer, metadataOnly, owned } = this.#watched(child);
+    const { resource, informer, owned } = this.#watched(child);
     if (!owned) this.#undeclared(child);
     const namespace = resource.namespaced ? child.metadata.namespace ?? owner.metadata.namespace : undefined;
     const { namespace: _, ...given } = child.metadata;

@@ -34,7 +34,7 @@ import type { Action } from "./action.ts";
 import type { Context } from "./context.ts";
 import { CustomResource } from "./crd.ts";
 import { type Duration, toMilliseconds } from "./duration.ts";
-import { assertDnsLabel, assertDnsSubdomain, assertFinalizer } from "./names.ts";
+import { assertDnsLabel, assertFinalizer } from "./names.ts";
 import {
   eventRules,
   finalizerRules,
@@ -112,15 +112,25 @@ export interface Source extends WatchesOptions {
 
 /** What was declared of a controller. */
 export interface ControllerConfig<T extends KubernetesObject> extends Selection {
+  /** The further kinds that it watches. */
   readonly sources: readonly Source[];
+  /** What makes the world match an object. */
   readonly reconcile: Reconcile<T> | undefined;
+  /** The finalizer and what runs under it. */
   readonly finalizer: { readonly name: string; readonly cleanup: Reconcile<T> } | undefined;
+  /** Ms until the retry after a first failure. */
   readonly firstDelay: number;
+  /** Most reconciles at a time. */
   readonly concurrency: number;
+  /** Ms that a reconcile may take; undefined for any. */
   readonly timeout: number | undefined;
+  /** Ms between two resyncs; undefined for none. */
   readonly resync: number | undefined;
+  /** What changes must pass. */
   readonly predicates: readonly Predicate<T>[];
+  /** Whether changes of the status alone count. */
   readonly onStatus: boolean;
+  /** RBAC rules beyond the derived ones. */
   readonly rules: readonly Rule[];
 }
 

@@ -11,12 +11,13 @@
  *
  * @module
  */
-import { getLogger, type Logger } from "@logtape/logtape";
+import { getLogger } from "@logtape/logtape";
 import { type Access, checkAccess } from "./_access.ts";
 import { isInCluster, SERVICE_ACCOUNT_DIR, serviceAccount } from "./_in_cluster.ts";
 import { Kubeconfig } from "./_kubeconfig.ts";
 import { Backoff } from "./backoff.ts";
 import { race } from "./delay.ts";
+import type { Logger } from "./logger.ts";
 
 /** How long what was read is taken as current, in ms. */
 const FRESH = 60_000;

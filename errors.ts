@@ -62,7 +62,8 @@ export interface Status {
 
 /** Thrown when an API server answers a request with an error. */
 export class ApiError extends Error {
-  override name = "ApiError";
+  /** The name of the class. */
+  override readonly name: string = "ApiError";
   /** The HTTP status code. */
   readonly code: number;
   /** The `Status` reason, such as `NotFound`; empty when the server gave none. */
@@ -97,7 +98,8 @@ export class ApiError extends Error {
 
 /** Thrown when a request got no answer: no connection, a reset, or its deadline. */
 export class TransportError extends Error {
-  override name = "TransportError";
+  /** The name of the class. */
+  override readonly name: string = "TransportError";
   /** The request's method. */
   readonly method: string;
   /** The request's path and query. */
@@ -117,12 +119,14 @@ export class TransportError extends Error {
 
 /** Thrown by a reconcile that retrying cannot mend: the object waits for its next change. */
 export class TerminalError extends Error {
-  override name = "TerminalError";
+  /** The name of the class. */
+  override readonly name: string = "TerminalError";
 }
 
 /** Thrown by a reconcile to be retried after its own delay instead of the back-off's; it still counts as a failure. */
 export class RetryError extends Error {
-  override name = "RetryError";
+  /** The name of the class. */
+  override readonly name: string = "RetryError";
   /** Milliseconds until the next try. */
   readonly retryAfter: number;
 
@@ -140,12 +144,14 @@ export class RetryError extends Error {
 
 /** Thrown by a write to an object that was deleted meanwhile; a reconcile that lets it pass ends quietly. */
 export class ObjectGoneError extends Error {
-  override name = "ObjectGoneError";
+  /** The name of the class. */
+  override readonly name: string = "ObjectGoneError";
 }
 
 /** Thrown by a request of a leader whose lease may have gone to another replica; nothing was sent. */
 export class LeadershipLostError extends Error {
-  override name = "LeadershipLostError";
+  /** The name of the class. */
+  override readonly name: string = "LeadershipLostError";
 }
 
 /** True for an {@linkcode ApiError}, with that code or reason if one is given. */

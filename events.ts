@@ -34,7 +34,8 @@
  *
  * @module
  */
-import { getLogger, type Logger } from "@logtape/logtape";
+import { getLogger } from "@logtape/logtape";
+import type { Logger } from "./logger.ts";
 import { buildEvent, cutText, type EventDescription, MAX_WORD } from "./_event.ts";
 import { formatMicroTime } from "./_micro_time.ts";
 import { type Series, SeriesBook } from "./_series.ts";

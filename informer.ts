@@ -18,7 +18,8 @@
  *
  * @module
  */
-import { getLogger, type Logger } from "@logtape/logtape";
+import { getLogger } from "@logtape/logtape";
+import type { Logger } from "./logger.ts";
 import { Decoder } from "./_decode.ts";
 import { Emitter, freeze } from "./_emitter.ts";
 import { Index } from "./_index.ts";

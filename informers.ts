@@ -14,7 +14,7 @@
  *
  * @module
  */
-import type { Logger } from "@logtape/logtape";
+import type { Logger } from "./logger.ts";
 import { runOnce, type Runs } from "./_run_once.ts";
 import type { Client } from "./client.ts";
 import { aborted } from "./delay.ts";

@@ -43,7 +43,8 @@
  *
  * @module
  */
-import { getLogger, type Logger } from "@logtape/logtape";
+import { getLogger } from "@logtape/logtape";
+import type { Logger } from "./logger.ts";
 import { LeaseError, LeaseLock } from "./_lease_lock.ts";
 import { LeaderTerm, type Term } from "./_term.ts";
 import type { Client } from "./client.ts";

@@ -165,13 +165,12 @@ class Run implements AsyncDisposable {
       identity: this.#options.identity ?? config.identity,
       now: this.#now,
       random: this.#random,
+      onChange: (state) => leading.set(state.leading),
     });
     await this.#elector.run(async (term: Term) => {
-      leading.set(true);
       const client = this.#client.with({ guard: () => term.check() });
       const either = (own: AbortSignal): AbortSignal => AbortSignal.any([own, term.signal]);
       const clean = await this.#work(client, either(this.#stop.signal), either(this.#abort.signal));
-      leading.set(false);
       unclean = !clean;
       if (term.signal.aborted && exitOnLoss && !this.#stop.signal.aborted) {
         this.#fail(new LeadershipLostError(`Cannot go on: the lease "${config.namespace}/${config.name}" was lost`));

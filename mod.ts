@@ -33,6 +33,7 @@
  *
  * @module
  */
+export type { Logger } from "./logger.ts";
 export { Action } from "./action.ts";
 export { backoff } from "./backoff.ts";
 export {
@@ -114,14 +115,22 @@ export {
   TransportError,
 } from "./errors.ts";
 export { cutText, type EventDescription, EventRecorder, type EventRecorderOptions } from "./events.ts";
-export { type Check, HealthServer, type HealthServerOptions } from "./health.ts";
+export { type Check, HealthServer, type HealthServerAddress, type HealthServerOptions } from "./health.ts";
 export { Informer, type InformerEvent, type InformerOptions } from "./informer.ts";
 export { Informers, type InformersOptions, type SharedInformerOptions } from "./informers.ts";
 export { LeaderElector, type LeaderOptions, type LeaderState, type Term } from "./leader.ts";
 export type { ElectionConfig, RunOptions } from "./lifecycle.ts";
-export { type ContainerResources, type ManifestOptions, toYaml } from "./manifests.ts";
-export { type ControllerMetrics, Metrics } from "./metrics.ts";
+export { type ContainerResources, DENO_FLAGS, type ManifestOptions, toYaml } from "./manifests.ts";
+export {
+  type ControllerMetrics,
+  type EventMetrics,
+  type LeaderMetrics,
+  Metrics,
+  type MetricsRegistry,
+  type ReconcileResult,
+} from "./metrics.ts";
 export { childName, labelValue } from "./names.ts";
+export type { QueueMetrics, QueuePriority, QueueState } from "./queue.ts";
 export { type ElectionOptions, Operator, type OperatorOptions } from "./operator.ts";
 export { mergeRules, type RoleObject, roles, type RolesOptions, type Rule, type ScopedRule } from "./rbac.ts";
 export {
@@ -147,4 +156,4 @@ export {
   type Scope,
   toKey,
 } from "./resource.ts";
-export { slim, watch, type WatcherEvent, type WatcherOptions } from "./watcher.ts";
+export { type Initial, slim, watch, type WatcherEvent, type WatcherOptions } from "./watcher.ts";

@@ -12,7 +12,7 @@
  *
  * @module
  */
-import type { Logger } from "@logtape/logtape";
+import type { Logger } from "./logger.ts";
 import { Action } from "./action.ts";
 import type { Client } from "./client.ts";
 import { type ContextEnvironment, ReconcileContext } from "./context.ts";

@@ -13,7 +13,8 @@
  *
  * @module
  */
-import { getLogger, type Logger } from "@logtape/logtape";
+import { getLogger } from "@logtape/logtape";
+import type { Logger } from "./logger.ts";
 import type { Client } from "./client.ts";
 import type { ContextEnvironment, WatchedKind } from "./context.ts";
 import { OWNER_INDEX } from "./context.ts";

@@ -15,7 +15,8 @@
  *
  * @module
  */
-import { getLogger, type Logger } from "@logtape/logtape";
+import { getLogger } from "@logtape/logtape";
+import type { Logger } from "./logger.ts";
 import { type Initial, InitialState, isStale, isTooLarge } from "./_initial.ts";
 import { Problems } from "./_problems.ts";
 import { Source, type WatchStream } from "./_source.ts";

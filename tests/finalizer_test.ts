@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Client } from "../client.ts";
+import type { Client } from "../client.ts";
 import { isInvalid, isNotFound } from "../errors.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "../finalizer.ts";
 import { patchCurrent } from "../patch.ts";

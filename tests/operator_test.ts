@@ -53,7 +53,7 @@ Deno.test("what still runs when the grace ends is aborted; what ignores that kee
   const stubborn = { is: false };
   const operator = new Operator("tester").leaderElection("default", "tester").controller(
     things().reconcile(async (_object, ctx) => {
-      await new Promise((resolve, reject) => {
+      await new Promise((_resolve, reject) => {
         ctx.signal.addEventListener("abort", () => {
           aborted++;
           if (!stubborn.is) reject(ctx.signal.reason);
