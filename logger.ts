@@ -11,7 +11,7 @@
  *
  * @module
  */
-import type { getLogger } from "@logtape/logtape";
+import type * as logtape from "@logtape/logtape";
 
 /** A logger of LogTape: constant messages, values as properties. */
-export type Logger = ReturnType<typeof getLogger>;
+export type Logger = (typeof logtape)["getLogger"] extends (category?: string) => infer L ? L : never;

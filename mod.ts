@@ -115,7 +115,14 @@ export {
   TransportError,
 } from "./errors.ts";
 export { cutText, type EventDescription, EventRecorder, type EventRecorderOptions } from "./events.ts";
-export { type Check, HealthServer, type HealthServerAddress, type HealthServerOptions } from "./health.ts";
+export {
+  type Check,
+  type Exposition,
+  HealthServer,
+  type HealthServerOptions,
+  type ListenAddress,
+  type ListenOptions,
+} from "./health.ts";
 export { Informer, type InformerEvent, type InformerOptions } from "./informer.ts";
 export { Informers, type InformersOptions, type SharedInformerOptions } from "./informers.ts";
 export { LeaderElector, type LeaderOptions, type LeaderState, type Term } from "./leader.ts";
