@@ -11,7 +11,7 @@
  */
 import { parse } from "@std/yaml";
 import { duplicateKeys, syntaxError } from "./_json_text.ts";
-import { type Fields } from "./_objects.ts";
+import type { Fields } from "./_objects.ts";
 import { badRequest, notAcceptable, tooLarge, unsupportedMediaType } from "./_status.ts";
 
 /** The most bytes that a body may have. */

@@ -70,6 +70,8 @@ function behaviour(version: Fields, schema: Schema, storageVersion: string, grou
     validate: (object, _apiVersion, subresource) =>
       subresource !== "status" || !status
         ? validate(object, schema)
+        : object.status === undefined
+        ? []
         : validate(object.status, schema.properties?.status ?? {}, { field: "status" }),
     statusKeepsMetadata: true,
     ...(selectable.length > 0 ? { selectable } : {}),

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { type Decoded } from "./_decode_builtin.ts";
+import type { Decoded } from "./_decode_builtin.ts";
 import { withDefaults } from "./_defaults.ts";
 import { DecodeError, decodeGo } from "./_go_decode.ts";
 import type { Kube } from "./_objects.ts";

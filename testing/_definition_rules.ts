@@ -88,8 +88,22 @@ function checkVersions(versions: readonly Fields[]): Cause[] {
   return causes;
 }
 
+/** The versions that were ever stored must be there, the one that is stored among them. */
+function checkStored(versions: readonly Fields[], stored: readonly string[] | null): Cause[] {
+  const field = "status.storedVersions";
+  if (!stored?.length) return [cause.invalid(field, null, "must have at least one stored version")];
+  const names = versions.map(({ name }) => name);
+  const storage = versions.findLast((each) => each.storage)?.name;
+  const causes = [...stored.entries()].filter(([, name]) => !names.includes(name))
+    .map(([index, name]) => cause.invalid(`${field}[${index}]`, name, "must appear in spec.versions"));
+  if (storage !== undefined && !stored.includes(storage)) {
+    causes.push(cause.invalid(field, stored, `must have the storage version ${storage}`));
+  }
+  return causes;
+}
+
 /** What is wrong with a definition. */
-export function validateDefinition({ metadata, spec = {} }: Fields): Cause[] {
+export function validateDefinition({ metadata, spec = {}, status }: Fields): Cause[] {
   const { group, scope, names = {}, versions = [] } = spec;
   const causes: Cause[] = [];
   if (metadata.name !== `${names.plural}.${group}`) {
@@ -106,6 +120,7 @@ export function validateDefinition({ metadata, spec = {} }: Fields): Cause[] {
   if (!scope) causes.push(cause.required("spec.scope"));
   else if (!SCOPES.includes(scope)) causes.push(cause.unsupported("spec.scope", scope, SCOPES));
   causes.push(...checkNames(names), ...checkVersions(versions ?? []));
+  causes.push(...checkStored(versions ?? [], status?.storedVersions ?? null));
   return causes;
 }
 

@@ -177,7 +177,7 @@ class Decoder {
     let out: JsonObject | undefined;
     for (const key in value) {
       const before = value[key];
-      const after = before === null ? zeroOf(item) : this.value(before, item, `${path}[${key}]`);
+      const after = before === null ? zeroOf(item) : this.value(before, item, `${path}.${key}`);
       if (after !== before) putMember(out ??= { ...value }, key, after);
     }
     return out ?? value;

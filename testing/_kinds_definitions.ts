@@ -36,6 +36,13 @@ export const DEFINITION: Behaviour = {
       storedVersions: storage ? [storage] : [],
     };
   },
+  prepareUpdate: (object) => {
+    const storage = (object.spec?.versions ?? []).find((each: Fields) => each.storage)?.name;
+    const stored: string[] = object.status?.storedVersions ?? [];
+    if (storage && !stored.includes(storage)) {
+      object.status = { ...object.status, storedVersions: [...stored, storage] };
+    }
+  },
   prepareDelete: (object) => {
     const { metadata, status = {} } = object;
     const conditions: Fields[] = status.conditions ?? [];

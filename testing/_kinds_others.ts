@@ -13,7 +13,7 @@ import type { Behaviour } from "./_kinds.ts";
 import { DEFINITION } from "./_kinds_definitions.ts";
 import { EVENTS } from "./_kinds_events.ts";
 import { SERVICES } from "./_kinds_services.ts";
-import { type Fields } from "./_objects.ts";
+import type { Fields } from "./_objects.ts";
 import { type Cause, cause } from "./_status.ts";
 
 const RBAC = "rbac.authorization.k8s.io";

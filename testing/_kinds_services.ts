@@ -11,7 +11,7 @@
  */
 import type { ServerState } from "./_call.ts";
 import type { Behaviour } from "./_kinds.ts";
-import { type Fields } from "./_objects.ts";
+import type { Fields } from "./_objects.ts";
 import { type Cause, cause } from "./_status.ts";
 
 const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];

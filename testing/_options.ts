@@ -10,7 +10,7 @@
  * @module
  */
 import type { Call } from "./_call.ts";
-import { type Fields } from "./_objects.ts";
+import type { Fields } from "./_objects.ts";
 import { badRequest, type Cause, cause, invalid } from "./_status.ts";
 
 /** How unknown fields are met. */

@@ -10,7 +10,7 @@ import { jsonPatch, mergePatch } from "./_json_patch.ts";
 import { clone, field, type Fields, type Kube, setField } from "./_objects.ts";
 import { checkWriteOptions } from "./_options.ts";
 import { asStatus, patchType } from "./_patch.ts";
-import { badRequest, cause, internal, invalid, modified } from "./_status.ts";
+import { badRequest, cause, invalid, modified, StatusError } from "./_status.ts";
 import { liveOf, mustExist, update } from "./_write.ts";
 
 interface Paths {
@@ -46,7 +46,13 @@ function scaleOf(call: Call, object: Kube): Fields {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const replicas = field(object, paths.spec);
   if (call.info.custom && replicas === undefined) {
-    throw internal(`the spec replicas field "${call.info.custom.scale!.specReplicasPath}" does not exist`);
+    const message = `the spec replicas field "${call.info.custom.scale!.specReplicasPath}" does not exist`;
+    throw new StatusError({
+      code: 500,
+      reason: "InternalError",
+      message: `Internal error occurred: ${message}`,
+      details: { causes: [{ message }] },
+    });
   }
   const selector = call.info.custom
     ? paths.selector && selectorText(field(object, paths.selector))

@@ -18,7 +18,7 @@ import { handle } from "./_handle.ts";
 import type { Kube } from "./_objects.ts";
 import { openApi } from "./_openapi.ts";
 import { errorResponse, jsonResponse, textResponse } from "./_respond.ts";
-import { type Asked, type ResourceRequest } from "./_router.ts";
+import type { Asked, ResourceRequest } from "./_router.ts";
 import { noResource, pageNotFound } from "./_status.ts";
 import { tableOf } from "./_table.ts";
 

@@ -154,11 +154,11 @@ export function watch(call: Call): ReadableStream<Uint8Array> {
       const newest = server.store.version;
       let ended = false;
       const timers: ReturnType<typeof setTimeout>[] = [];
-      let listener: Disposable | undefined;
+      const listening = new DisposableStack();
       finish = () => {
         if (ended) return;
         ended = true;
-        listener?.[Symbol.dispose]();
+        listening.dispose();
         for (const timer of timers) clearTimeout(timer);
         signal.removeEventListener("abort", abort);
         server.closed.removeEventListener("abort", close);
@@ -190,7 +190,7 @@ export function watch(call: Call): ReadableStream<Uint8Array> {
         stream.sent = from > 0 ? from : newest;
         for (const event of collection.since(stream.sent)) stream.event(event);
       }
-      listener = collection.listen((event) => stream.event(event));
+      listening.use(collection.listen((event) => stream.event(event)));
       signal.addEventListener("abort", abort, { once: true });
       server.closed.addEventListener("abort", close, { once: true });
       timers.push(setTimeout(close, timeout));

@@ -11,7 +11,7 @@
  */
 import { isObject } from "./_objects.ts";
 
-const PLAIN = /^[A-Za-z0-9_./<$~][^\x00-\x1f\x7f]*$/;
+const PLAIN = /^[A-Za-z0-9_./<$~]\P{Cc}*$/u;
 const AMBIGUOUS =
   /^(~|null|Null|NULL|true|True|TRUE|false|False|FALSE|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|y|Y|n|N|<<|=)$/;
 const NUMBER =

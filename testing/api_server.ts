@@ -212,6 +212,7 @@ export class ApiServer implements AsyncDisposable {
   }
 
   async #answer(request: Request, as?: User, signal?: AbortSignal): Promise<Response> {
+    if (signal === undefined) request.signal.throwIfAborted();
     const url = new URL(request.url);
     const { body, headers } = await receive(request);
     const record = {

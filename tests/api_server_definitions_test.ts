@@ -79,3 +79,19 @@ Deno.test("ApiServer refuses definitions that are not structural", async () => {
   const { code } = await send(server, `POST ${DEFINITIONS}`, definition({ type: "string" }));
   assertEquals(code, 422);
 });
+
+Deno.test("ApiServer serves a new version of a definition and shows old objects in it", async () => {
+  await using server = new ApiServer();
+  await send(server, `POST ${DEFINITIONS}`, definition(SCHEMA));
+  await send(server, `POST ${WIDGETS}`, widget({ size: 1 }));
+  const { body } = await send(server, `GET ${DEFINITIONS}/widgets.example.com`);
+  const [v1] = body.spec.versions;
+  const versions = [{ ...v1, storage: false }, { ...v1, name: "v2", storage: true }];
+  const replaced = await send(server, `PUT ${DEFINITIONS}/widgets.example.com`, {
+    ...body,
+    spec: { ...body.spec, versions },
+  });
+  assertEquals([replaced.code, replaced.body.status.storedVersions], [200, ["v1", "v2"]]);
+  const read = await send(server, `GET ${WIDGETS.replace("/v1/", "/v2/")}/a`);
+  assertEquals([read.body.apiVersion, read.body.spec.size], ["example.com/v2", 1]);
+});
