@@ -11,8 +11,8 @@
  *
  * @module
  */
-import type { Logger } from "@logtape/logtape";
 import { after } from "./delay.ts";
+import type { Logger } from "./logger.ts";
 
 /** How a guarded call ended. */
 export interface Outcome<T> {

@@ -26,8 +26,8 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
+import { Guarded } from "./_guarded.ts";
 import { after, race } from "./delay.ts";
-import type { Logger } from "./logger.ts";
 
 /** Answers with nothing if all is well, else with the reason why not, in one line that anybody may read. */
 export type Check = () => string | undefined | Promise<string | undefined>;
