@@ -67,12 +67,12 @@ function behaviour(version: Fields, schema: Schema, storageVersion: string, grou
     status,
     conditionalUpdate: true,
     desired: ({ metadata: _metadata, status: given, ...rest }) => status ? rest : { ...rest, status: given },
-    validate: (object, _apiVersion, subresource) =>
+    validate: (object, _apiVersion, subresource, old) =>
       subresource !== "status" || !status
-        ? validate(object, schema)
+        ? validate(object, schema, { previous: old })
         : object.status === undefined
         ? []
-        : validate(object.status, schema.properties?.status ?? {}, { field: "status" }),
+        : validate(object.status, schema.properties?.status ?? {}, { field: "status", previous: old?.status }),
     statusKeepsMetadata: true,
     ...(selectable.length > 0 ? { selectable } : {}),
     toStorage: (object) => ({ ...object, apiVersion: `${group}/${storageVersion}` }),

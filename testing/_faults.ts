@@ -58,11 +58,17 @@ export interface Fault {
 
 /** What a fault is matched against. */
 export interface FaultSubject {
+  /** The name of the user. */
   readonly user: string;
+  /** The verb as RBAC has it. */
   readonly verb: string;
+  /** The plural; absent for a path that is no resource. */
   readonly resource?: string;
+  /** The subresource, if one is meant. */
   readonly subresource?: string;
+  /** The namespace, if the request is for one. */
   readonly namespace?: string;
+  /** The name, if the request is for one object. */
   readonly name?: string;
 }
 

@@ -25,7 +25,7 @@ export interface Behaviour {
   /** Sets what an update may not change. */
   readonly prepareUpdate?: (object: Fields, old: Fields) => void;
   /** What is wrong with an object. */
-  readonly validate?: (object: Fields, apiVersion: string, subresource: string) => Cause[];
+  readonly validate?: (object: Fields, apiVersion: string, subresource: string, old?: Fields) => Cause[];
   /** The group that errors name, if it is not that of the resource. */
   readonly errorGroup?: string;
   /** What is wrong with a change. */
