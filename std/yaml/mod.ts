@@ -1,9 +1,11 @@
 /**
- * Stands in for `jsr:@std/yaml` in this checkout, over `npm:yaml`, where JSR cannot be reached.
+ * Stands in for `jsr:@std/yaml` in this checkout, where JSR cannot be reached: reads with `npm:js-yaml`, which needs no
+ * permission, as the real one does not, and writes with `npm:yaml`.
  *
  * @module
  */
-import { parseAllDocuments, parseDocument, stringify as write } from "yaml";
+import { loadAll } from "js-yaml";
+import { stringify as write } from "yaml";
 
 /** Options of {@linkcode stringify}; the part of the real ones that this repository uses. */
 export interface StringifyOptions {
@@ -17,19 +19,20 @@ export interface StringifyOptions {
 
 /** Reads one YAML document. */
 export function parse(content: string): unknown {
-  const document = parseDocument(content);
-  if (document.errors.length > 0) throw new SyntaxError(document.errors[0]!.message);
-  return document.toJS();
+  const documents = parseAll(content);
+  if (documents.length > 1) {
+    throw new SyntaxError("Found more than 1 document in the stream: expected a single document");
+  }
+  return documents[0] ?? null;
 }
 
 /** Reads every document of a stream. */
 export function parseAll(content: string): unknown[] {
-  const documents = parseAllDocuments(content);
-  if (!Array.isArray(documents)) return [];
-  return documents.map((document) => {
-    if (document.errors.length > 0) throw new SyntaxError(document.errors[0]!.message);
-    return document.toJS() as unknown;
-  });
+  try {
+    return loadAll(content);
+  } catch (error) {
+    throw new SyntaxError((error as Error).message);
+  }
 }
 
 /** Writes a value as one YAML document. */
