@@ -16,15 +16,21 @@ export interface RunOptions {
 /** The folder of this checkout. */
 export const ROOT: string = `${import.meta.dirname}/..`;
 
+/** A process that runs longer, in ms, is killed: tests end even when what they start does not. */
+const PATIENCE = 180_000;
+
 /** Runs this Deno with arguments, without colours, in the checkout unless told otherwise. */
 export async function deno(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { cwd = ROOT, env = {} } = options;
+  const overdue = new AbortController();
+  const timer = setTimeout(() => overdue.abort(), PATIENCE);
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [...args],
     cwd,
     env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", ...env },
     stdin: "null",
-  }).output();
+    signal: overdue.signal,
+  }).output().finally(() => clearTimeout(timer));
   const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
   return { code, stdout: text(stdout), stderr: text(stderr) };
 }

@@ -72,7 +72,7 @@ Deno.test("An operator that starts in a cluster never loads client-node", async 
     import { Authority } from ${await url("testing/_certificates.ts")};
 
     const Site = customResource({ group: "example.com", version: "v1", kind: "Site", spec: z.object({}) });
-    await using api = new ApiServer();
+    await using api = new ApiServer({ users: { t: { name: "operator", groups: ["system:masters"] } } });
     await api.client().api(CustomResourceDefinition).create(Site.crd());
     await api.client().api(Site).create({ metadata: { name: "home", namespace: "default" }, spec: {} });
 
@@ -138,13 +138,27 @@ Deno.test("The module graph of the package is complete, with client-node for whe
   assert(importers.length > 0, "nothing imports client-node");
 });
 
+/**
+ * Flags that leave the tests of bintrees out, which is a dependency of prom-client's. One of them is a list of 100,000 numbers in a
+ * file without extension: Deno takes it for a script, a single expression, and overflows its stack.
+ */
+async function excluded(): Promise<string[]> {
+  const { npmCache } = JSON.parse((await denoOk(["info", "--json"])).stdout);
+  const flags: string[] = [];
+  for await (const { name: registry } of Deno.readDir(npmCache)) {
+    const versions = await Array.fromAsync(Deno.readDir(`${npmCache}/${registry}/bintrees`)).catch(() => []);
+    for (const { name } of versions) flags.push("--exclude", `${npmCache}/${registry}/bintrees/${name}/test`);
+  }
+  return flags;
+}
+
 Deno.test("deno compile embeds all modules of an operator, and client-node", async () => {
   const folder = await Deno.makeTempDir();
   try {
     // The runtime that compile puts in front of the modules cannot be downloaded everywhere. This Deno takes its place: what comes
     // out cannot start, but all that is embedded was found.
     const { code, stderr } = await deno(
-      ["compile", "--no-check", "-A", "--output", `${folder}/operator`, "examples/backup.ts"],
+      ["compile", "--no-check", "-A", ...await excluded(), "--output", `${folder}/operator`, "examples/backup.ts"],
       { env: { DENORT_BIN: Deno.execPath() } },
     );
     assertEquals(code, 0, stderr);

@@ -61,7 +61,9 @@ Deno.test("The package can be published to a JSR registry and used from it by an
 
   await t.step("The registry has the modules and the texts for users, and nothing else", () => {
     const paths = [...published.files.keys()].sort();
-    const others = paths.filter((path) => !/^\/(testing\/)?[a-z_]+\.(ts|json)$/.test(path) || path.endsWith("_test.ts"));
+    const others = paths.filter((path) =>
+      !/^\/(testing\/)?[a-z_]+\.(ts|json)$/.test(path) || path.endsWith("_test.ts")
+    );
     assertEquals(others, ["/CHANGELOG.md", "/LICENSE", "/README.md"]);
     assertEquals(published.exports, PACKAGE.exports);
     for (const file of Object.values(published.exports)) assert(paths.includes(file.slice(1)), `${file} is missing`);
@@ -71,7 +73,7 @@ Deno.test("The package can be published to a JSR registry and used from it by an
     for (const [path, bytes] of published.files) {
       if (!path.endsWith(".ts")) continue;
       const code = new TextDecoder().decode(bytes).replace(/\/\*\*[^]*?\*\//g, "");
-      for (const [, specifier = ""] of code.matchAll(/^(?:import|export|\} from).*?\s"([^"\s]+)";$/gm)) {
+      for (const [, specifier = ""] of code.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)"([^"]+)"/g)) {
         if (specifier.startsWith(".")) {
           const target = new URL(specifier, `file://${path}`).pathname;
           assert(published.files.has(target), `${path} imports ${specifier}, which is not published`);
