@@ -84,7 +84,7 @@ export interface RunOptions {
  * Runs until stopped.
  *
  * @throws {LeadershipLostError} If the lease is lost and `exitOnLoss` is set
- * @throws {Error} If reconciles ignored their abort: they may still be running
+ * @throws {Error} If the credentials cannot be read, or reconciles ignored their abort: they may still be running
  */
 export async function runOperator(definition: OperatorDefinition, options: RunOptions = {}): Promise<void> {
   await using run = new Run(definition, options);
@@ -136,6 +136,8 @@ class Run implements AsyncDisposable {
 
   async untilStopped(): Promise<void> {
     const { name, controllers, election } = this.#definition;
+    // Credentials that cannot be read are a mistake of the set-up: said at once, where a server that is away is waited for.
+    await this.#client.server();
     this.#listenForStop();
     this.#serve();
     this.#log.info("Operator {operator} starts with {controllers}", {

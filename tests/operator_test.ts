@@ -279,3 +279,9 @@ Deno.test("rules(), kinds() and manifests() need no cluster and ask for the leas
   assert(!kinds.includes("ClusterRole"), `a namespaced operator needs no ClusterRole: ${kinds}`);
   assertExists(operator.manifests().find((object) => object.kind === "ClusterRole"));
 });
+
+Deno.test("an operator whose credentials cannot be read says so at once instead of trying for ever", async () => {
+  const operator = new Operator("tester").controller(things().reconcile(() => {}));
+  const connection = { kubeconfig: "/nowhere/kubeconfig" };
+  await assertRejects(() => operator.run({ connection, signals: false }), Error, "/nowhere/kubeconfig");
+});
