@@ -25,8 +25,8 @@ import type { EventRecorder } from "./events.ts";
 import type { Informer, InformerEvent } from "./informer.ts";
 import type { Informers } from "./informers.ts";
 import { WriteMemo } from "./memo.ts";
-import type { Metrics } from "./metrics.ts";
-import { WorkQueue } from "./queue.ts";
+import type { ControllerMetrics, Metrics } from "./metrics.ts";
+import { type QueueMetrics, WorkQueue } from "./queue.ts";
 import { Reconciler } from "./reconciler.ts";
 import { keyOf, type KubernetesObject, type Resource, toKey } from "./resource.ts";
 import { changesAnything, changesDesired, controllerUid, ownerKey } from "./triggers.ts";
@@ -69,14 +69,20 @@ export class ControllerRunner<T extends KubernetesObject> {
   readonly #log: Logger;
   readonly #primary: Informer<T>;
   readonly #watched: readonly WatchedKind[];
+  readonly #metrics: { readonly controller: ControllerMetrics; readonly queue: QueueMetrics };
 
   /** Asks for the caches that the controller needs. */
   constructor(controller: Controller<T>, environment: RunnerEnvironment) {
     this.#controller = controller;
     this.#environment = environment;
     this.#log = getLogger(["tend", "controller", controller.name]);
-    const { informers } = environment;
-    const { labelSelector, fieldSelector, sources } = controller.config;
+    const { informers, metrics } = environment;
+    const { labelSelector, fieldSelector, sources, concurrency } = controller.config;
+    // At 0 from the start, also on a standby.
+    this.#metrics = {
+      controller: metrics.controller(controller.name, concurrency),
+      queue: metrics.queue(controller.name),
+    };
     const own = controller.resource as Resource;
     const namespaces = controller.namespaces(environment.namespaces);
     this.#primary = informers.for(controller.resource, { namespaces, labelSelector, fieldSelector });
@@ -112,15 +118,15 @@ export class ControllerRunner<T extends KubernetesObject> {
    * @returns False if a reconcile ignored its abort and may still be running
    */
   async work(spell: Spell): Promise<boolean> {
-    const { config, name } = this.#controller;
-    const { metrics, now, operator, informers } = this.#environment;
+    const { config } = this.#controller;
+    const { now, operator, informers } = this.#environment;
     try {
       await Promise.all(this.informers.map((informer) => informer.whenSynced(spell.stop)));
     } catch (error) {
       if (spell.stop.aborted) return true;
       throw error;
     }
-    using queue = new WorkQueue({ now, metrics: metrics.queue(name) });
+    using queue = new WorkQueue({ now, metrics: this.#metrics.queue });
     const memo = new WriteMemo();
     const environment: ContextEnvironment = { operator, watched: this.#watched, recorder: spell.recorder, memo };
     const client = spell.client.with({
@@ -135,7 +141,7 @@ export class ControllerRunner<T extends KubernetesObject> {
       ...environment,
       client,
       cache: this.#primary,
-      metrics: metrics.controller(name, config.concurrency),
+      metrics: this.#metrics.controller,
       queue,
       now,
       log: this.#log,

@@ -285,3 +285,18 @@ Deno.test("an operator whose credentials cannot be read says so at once instead 
   const connection = { kubeconfig: "/nowhere/kubeconfig" };
   await assertRejects(() => operator.run({ connection, signals: false }), Error, "/nowhere/kubeconfig");
 });
+
+Deno.test("a standby's metrics are there at 0", async () => {
+  using time = new FakeTime();
+  await using server = await serverOfThings();
+  const make = () => new Operator("tester").leaderElection("default", "tester").controller(things().reconcile(() => {}));
+  await using _leader = start(make(), server.client(), time);
+  await leap(time, 3000);
+  const standby = make();
+  await using _standby = start(standby, server.client(), time);
+  await leap(time, 3000);
+  const text = await standby.metrics.text();
+  assertStringIncludes(text, `controller_runtime_reconcile_total{controller="thing",result="success"} 0`);
+  assertStringIncludes(text, `leader_election_master_status{name="tester"} 0`);
+  assertStringIncludes(text, `workqueue_adds_total{name="thing",controller="thing"} 0`);
+});
