@@ -5,6 +5,10 @@ import { deno, denoOk, ownDenoDir, ROOT, type RunOptions } from "./_deno.ts";
 const PACKAGE = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`));
 const STAND_INS = ["assert", "testing", "yaml"];
 
+/** The specifier of an import, a re-export or a dynamic import, in formatted code. */
+const IMPORTED =
+  /(?:^(?:import|export) (?:type )?(?:\{[^}]*\}|\* as \w+|\w+)(?:, \{[^}]*\})? from |^import |\bimport\()"([^"]+)"/gm;
+
 /** What somebody who uses the package writes in a project of their own. */
 const PROGRAM = `
 import { z } from "zod";
@@ -73,7 +77,7 @@ Deno.test("The package can be published to a JSR registry and used from it by an
     for (const [path, bytes] of published.files) {
       if (!path.endsWith(".ts")) continue;
       const code = new TextDecoder().decode(bytes).replace(/\/\*\*[^]*?\*\//g, "");
-      for (const [, specifier = ""] of code.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)"([^"]+)"/g)) {
+      for (const [, specifier = ""] of code.matchAll(IMPORTED)) {
         if (specifier.startsWith(".")) {
           const target = new URL(specifier, `file://${path}`).pathname;
           assert(published.files.has(target), `${path} imports ${specifier}, which is not published`);
