@@ -126,13 +126,13 @@ function read(args: readonly string[]): { command: string; values: Values } {
     parsed = parseArgs({ args: [...args], options, allowPositionals: true, allowNegative: true, strict: true });
   } catch (error) {
     // The first sentence says which flag is wrong; what follows are hints about "--".
-    throw new UsageError((error as Error).message.split(". ")[0]!.replace(/\.$/, ""));
+    throw new UsageError(oneLine((error as Error).message.split(". ")[0]!.replace(/\.$/, "")));
   }
   const { positionals, values } = parsed;
   const [command = "run", ...rest] = positionals;
   if (!Object.hasOwn(COMMANDS, command) || rest.length > 0) {
     throw new UsageError(
-      `Unknown command "${positionals.join(" ")}": it must be one of ${Object.keys(COMMANDS).join(", ")}`,
+      `Unknown command ${JSON.stringify(positionals.join(" "))}: it must be one of ${Object.keys(COMMANDS).join(", ")}`,
     );
   }
   for (const [name, value] of Object.entries(values)) {
@@ -147,20 +147,25 @@ function read(args: readonly string[]): { command: string; values: Values } {
 function document(operator: CommandLineOperator, command: string, values: Values): string {
   if (command === "crds") return toYaml(operator.crds());
   const options: ManifestOptions = {
-    image: text(values.image),
+    image: image(values.image),
     namespace: label("namespace", values.namespace),
     namespaces: labels("namespaces", values.namespaces),
-    replicas: integer("replicas", values.replicas, 0),
+    replicas: integer("replicas", values.replicas),
     createNamespace: values["create-namespace"] === true,
   };
-  return toYaml(command === "rbac" ? operator.roles(options) : operator.manifests(options));
+  try {
+    return toYaml(command === "rbac" ? operator.roles(options) : operator.manifests(options));
+  } catch (error) {
+    // A number that is well-formed may still be none that this operator can have.
+    throw error instanceof RangeError && values.replicas !== undefined ? new UsageError(error.message) : error;
+  }
 }
 
 async function run(operator: CommandLineOperator, values: Values, io: CommandLineIo): Promise<number> {
   const { complain = console.error } = io;
   const level = oneOf("log-level", values["log-level"], LOG_LEVELS) as LogLevel | undefined;
   const format = oneOf("log-format", values["log-format"], LOG_FORMATS);
-  const grace = integer("shutdown-grace", values["shutdown-grace"], 0);
+  const grace = integer("shutdown-grace", values["shutdown-grace"]);
   const options: RunOptions = {
     connection: { kubeconfig: text(values.kubeconfig), context: text(values.context) },
     namespaces: labels("namespaces", values.namespaces),
@@ -196,7 +201,12 @@ function text(value: string | boolean | undefined): string | undefined {
 }
 
 function refuse(name: string, rule: string, value: unknown): never {
-  throw new UsageError(`--${name} must be ${rule}: current value is "${value}"`);
+  throw new UsageError(`--${name} must be ${rule}: current value is ${JSON.stringify(value)}`);
+}
+
+/** Errors of the command line are told in one line. */
+function oneLine(text: string): string {
+  return text.replace(/\s*[\r\n]\s*/g, " ");
 }
 
 function oneOf<T extends string>(name: string, value: Values[string], choices: readonly T[]): T | undefined {
@@ -204,12 +214,18 @@ function oneOf<T extends string>(name: string, value: Values[string], choices: r
   return refuse(name, `one of ${choices.join(", ")}`, value);
 }
 
-function integer(name: string, value: Values[string], least: number): number | undefined {
+function integer(name: string, value: Values[string]): number | undefined {
   if (value === undefined) return undefined;
   const number = Number(value);
-  return Number.isInteger(number) && number >= least
+  return /^\d+$/.test(String(value)) && Number.isSafeInteger(number * 1000)
     ? number
-    : refuse(name, `a whole number of at least ${least}`, value);
+    : refuse(name, "a whole number of at least 0", value);
+}
+
+function image(value: Values[string]): string | undefined {
+  return value === undefined || /^\S+$/.test(String(value))
+    ? text(value)
+    : refuse("image", "a reference without spaces", value);
 }
 
 function label(name: string, value: Values[string]): string | undefined {
@@ -219,7 +235,7 @@ function label(name: string, value: Values[string]): string | undefined {
 function labels(name: string, value: Values[string]): string[] | undefined {
   const names = text(value)?.split(",").map((one) => one.trim());
   return names === undefined || names.every(isDnsLabel)
-    ? names
+    ? names && [...new Set(names)]
     : refuse(name, "names of namespaces joined by commas", value);
 }
 

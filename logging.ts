@@ -44,51 +44,17 @@ export async function configureLogging(options: LoggingOptions = {}): Promise<()
   return reset;
 }
 
-/** The message with its properties filled in. */
-function text(record: LogRecord): string {
-  return record.message.map((part, index) =>
-    index % 2 === 0 ? part : typeof part === "string" ? part : Deno.inspect(part)
-  )
-    .join("");
-}
-
-function plain(value: unknown): unknown {
-  if (!(value instanceof Error)) return value;
-  return {
-    name: value.name,
-    message: value.message,
-    stack: value.stack,
-    ...(value.cause === undefined ? {} : { cause: plain(value.cause) }),
-  };
-}
-
 /** One line of JSON: time, level, logger, message, then the record's properties. */
 export function jsonLine(record: LogRecord): string {
   const { timestamp, level, category, properties } = record;
-  const line: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(properties)) line[key] = plain(value);
-  Object.assign(line, {
+  const line: Record<string, unknown> = {
     time: new Date(timestamp).toISOString(),
     level,
     logger: category.join("."),
-    message: text(record),
-  });
-  const { time, level: _, logger, message, ...rest } = line;
-  return safeJson({ time, level, logger, message, ...rest });
-}
-
-/** JSON of anything, also of what has cycles or big integers. */
-function safeJson(value: Record<string, unknown>): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return JSON.stringify(Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [
-        key,
-        typeof item === "string" ? item : Deno.inspect(item),
-      ]),
-    ));
-  }
+    message: message(record),
+  };
+  for (const [key, value] of Object.entries(properties)) line[Object.hasOwn(line, key) ? `${key}_` : key] = value;
+  return JSON.stringify(plain(line, []));
 }
 
 /** One line for people: time of day, level, logger, message, then the properties that the message does not show. */
@@ -97,13 +63,81 @@ export function textLine(record: LogRecord): string {
   const shown = typeof rawMessage === "string" ? rawMessage : "";
   const rest = Object.entries(properties)
     .filter(([key, value]) => value !== undefined && !shown.includes(`{${key}}`))
-    .map(([key, value]) => `${key}=${value instanceof Error ? `"${value.message}"` : inline(value)}`);
+    .map(([key, value]) => `${key}=${value instanceof Error ? errorText(value) : inline(value)}`);
   const time = new Date(timestamp).toISOString().slice(11, 23);
-  return [time, level.toUpperCase().padEnd(7), category.slice(1).join("."), text(record), ...rest].join(" ");
+  return oneLine(
+    [time, level.toUpperCase().padEnd(7), category.slice(1).join("."), message(record), ...rest].join(" "),
+  );
+}
+
+/** The message with its properties filled in. */
+function message(record: LogRecord): string {
+  return record.message.map((part, index) => {
+    if (index % 2 === 0 || typeof part === "string") return part;
+    return part instanceof Error ? part.message : inline(part);
+  }).join("");
+}
+
+/** The same as what JSON can hold; `within` are the objects around it. */
+function plain(value: unknown, within: readonly unknown[]): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value === "function" || typeof value === "symbol") return inline(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (within.includes(value)) return "[circular]";
+  const inner = [...within, value];
+  try {
+    if (value instanceof Error) return plain(errorFields(value), inner);
+    if (value instanceof Map || value instanceof Set) return inline(value);
+    if ("toJSON" in value && typeof value.toJSON === "function") return plain(value.toJSON(), inner);
+    if (Array.isArray(value)) return value.map((item) => plain(item, inner));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item, inner)]));
+  } catch (error) {
+    // A getter or toJSON of what is logged must not cost the whole line.
+    return `[not readable: ${error instanceof Error ? error.message : error}]`;
+  }
+}
+
+function errorFields(error: Error): Record<string, unknown> {
+  const { name, message, stack, cause } = error;
+  return {
+    name,
+    message,
+    stack,
+    ...(cause === undefined ? {} : { cause }),
+    ...(error instanceof AggregateError ? { errors: error.errors } : {}),
+  };
+}
+
+/** An error's message, its causes unless the message has them, and where in a program it comes from. */
+function errorText(error: Error): string {
+  let text = error.message || error.name;
+  const seen = new Set<unknown>([error]);
+  for (let cause = error.cause; cause !== undefined && !seen.has(cause); cause = (cause as Error | null)?.cause) {
+    seen.add(cause);
+    const reason = cause instanceof Error ? cause.message : inline(cause);
+    if (!text.includes(reason)) text += ` (cause: ${reason})`;
+  }
+  if (error instanceof AggregateError) {
+    text += ` (${error.errors.map((one) => one instanceof Error ? one.message : inline(one)).join("; ")})`;
+  }
+  const place = /^\s+at .*?((?:file|https?|npm|jsr):\S+?:\d+:\d+)\)?$/m.exec(error.stack ?? "")?.[1];
+  return `${JSON.stringify(text)}${place === undefined ? "" : ` at ${place}`}`;
 }
 
 function inline(value: unknown): string {
   return typeof value === "string" && /^[\w./:-]+$/.test(value)
     ? value
-    : Deno.inspect(value, { breakLength: Infinity });
+    : Deno.inspect(value, { breakLength: Infinity, depth: 6 });
+}
+
+/** Escapes what would break the line, or steer the terminal. */
+function oneLine(text: string): string {
+  // deno-lint-ignore no-control-regex -- those are what it is about
+  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, (character) => JSON_ESCAPES[character] ?? hex(character));
+}
+
+const JSON_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+function hex(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
