@@ -136,6 +136,10 @@ function known(): Known {
   };
 }
 
+function toFileUrl(path: string): string {
+  return new URL(`file://${Deno.realPathSync(path)}`).href;
+}
+
 /** Type-checks and runs TypeScript blocks; answers with what is wrong. */
 function scriptProblems(blocks: ReadonlyMap<string, Block>): string[] {
   if (blocks.size === 0) return [];
@@ -144,7 +148,8 @@ function scriptProblems(blocks: ReadonlyMap<string, Block>): string[] {
     const files = new Map<string, string>();
     for (const [where, { code }] of blocks) {
       const file = `${folder}/${where.replaceAll(/[^\w.]/g, "_")}.ts`;
-      Deno.writeTextFileSync(file, code);
+      // What a reader has beside the block is here in the checkout.
+      Deno.writeTextFileSync(file, code.replaceAll(/(from ")\.\//g, `$1${toFileUrl(ROOT)}/`));
       files.set(where, file);
     }
     const config = ["--config", `${ROOT}/deno.json`];
