@@ -120,8 +120,18 @@ function errorText(error: Error): string {
   if (error instanceof AggregateError) {
     text += ` (${error.errors.map((one) => one instanceof Error ? one.message : inline(one)).join("; ")})`;
   }
-  const place = /^\s+at .*?((?:file|https?|npm|jsr):\S+?:\d+:\d+)\)?$/m.exec(error.stack ?? "")?.[1];
+  const place = placeOf(error);
   return `${JSON.stringify(text)}${place === undefined ? "" : ` at ${place}`}`;
+}
+
+/** The innermost place in a stack that is not in the framework's own folder, where there is one. */
+function placeOf({ stack = "" }: Error): string | undefined {
+  const own = places(new Error().stack ?? "")[0]?.replace(/[^/]+$/, "");
+  return places(stack).find((place) => own === undefined || place.replace(/[^/]+$/, "") !== own);
+}
+
+function places(stack: string): string[] {
+  return [...stack.matchAll(/^\s+at .*?((?:file|https?):\S+?:\d+:\d+)\)?$/gm)].map(([, place]) => place!);
 }
 
 function inline(value: unknown): string {

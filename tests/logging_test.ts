@@ -126,6 +126,16 @@ Deno.test("textLine() writes an error's message, its causes and the place that i
   assertEquals(textLine(record({ error: bare })).split(" error=")[1], `"no stack (cause: null)"`);
 });
 
+Deno.test("textLine() names the place in the program, not that in the framework, that an error comes from", () => {
+  const own = new URL("../reconciler.ts", import.meta.url).href;
+  const error = new Error("no");
+  error.stack =
+    `Error: no\n    at call (${own}:166:18)\n    at async main (https://example.com/main.ts:3:4)\n    at ${own}:1:1`;
+  assertEquals(textLine(record({ error })).split(" error=")[1], `"no" at https://example.com/main.ts:3:4`);
+  error.stack = `Error: no\n    at call (${own}:166:18)\n    at new Promise (<anonymous>)`;
+  assertEquals(textLine(record({ error })).split(" error=")[1], `"no"`);
+});
+
 Deno.test("textLine() escapes what would break the line or steer the terminal", () => {
   const line = textLine(record({ error: new Error("a\nb"), name: "x\r\ny" }, "one\ntwo \x1b[31mred\x1b[0m \u2028"));
   assertStringIncludes(line, "one\\ntwo \\u001b[31mred\\u001b[0m \\u2028");
@@ -223,11 +233,12 @@ Deno.test("An operator's log shows no token or Secret, not even at level trace, 
       `import { Controller, Operator } from "@tend/operator";
        import { Secret } from "@tend/operator/kinds";
        import { Thing } from ${JSON.stringify(new URL("./_operator.ts", import.meta.url).href)};
+       let runs = 0;
        const things = new Controller(Thing).owns(Secret).reconcile(async (thing, ctx) => {
          const secret = await ctx.applyOwned(thing, Secret.draft({ metadata: { name: "s" }, data: { password: "${password}" } }));
          ctx.log.debug("Applied {name}", { name: secret.metadata.name });
          ctx.event(thing, { type: "Normal", reason: "Applied", note: "Applied the Secret" });
-         setTimeout(() => Deno.kill(Deno.pid, "SIGTERM"), 500);
+         if (runs++ === 0) setTimeout(() => Deno.kill(Deno.pid, "SIGTERM"), 500);
          const bad = Secret.draft({ metadata: { name: "S!" }, data: { password: "${password}" } });
          await ctx.client.api(Secret).create(bad).catch((error) => ctx.log.error("Refused", { error }));
          await ctx.client.api(Secret).get("missing");
