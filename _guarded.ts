@@ -46,7 +46,8 @@ export class Guarded<T> {
 
   /** Runs it, or joins the run that is going on, until its time is over or the signal aborts. */
   run(signal: AbortSignal): Promise<Outcome<T>> {
-    const pending = this.#pending ??= this.#attempt();
+    // Cleared by a later microtask: a call that throws at once ends before this assignment.
+    const pending = this.#pending ??= this.#attempt().finally(() => this.#pending = undefined);
     return new Promise((resolve) => {
       const giveUp = (): void => settle({ problem: "timeout" });
       const cancel = after(this.#timeout, giveUp);
@@ -70,8 +71,6 @@ export class Guarded<T> {
       if (!this.#failing) this.#log.error("Check {check} threw", { check: this.#name, error });
       this.#failing = true;
       return { problem: error instanceof Error ? error.constructor.name : typeof error };
-    } finally {
-      this.#pending = undefined;
     }
   }
 }

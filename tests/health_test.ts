@@ -8,7 +8,9 @@ import {
   assertThrows,
 } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
+import { Guarded } from "../_guarded.ts";
 import { type Check, HealthServer, type HealthServerOptions, parseAddress } from "../health.ts";
+import type { Logger } from "../logger.ts";
 import { Metrics } from "../metrics.ts";
 import { parseMetrics } from "./_prometheus.ts";
 import { advance } from "./_time.ts";
@@ -118,6 +120,18 @@ Deno.test("HealthServer says of a check that throws only the class of the error"
   ]);
 });
 
+Deno.test("HealthServer asks a check again after it threw", async () => {
+  let broken = true;
+  const throwing = (): undefined => {
+    if (broken) throw new Error("broken");
+  };
+  const server = new HealthServer({ readiness: { throwing } });
+  const probe = async (): Promise<number> => (await server.handle(new Request("http://probe/readyz"))).status;
+  assertEquals(await probe(), 503);
+  broken = false;
+  assertEquals(await probe(), 200);
+});
+
 Deno.test("HealthServer keeps a reason to one short line, so that it cannot look like another check", async () => {
   const reason = `broken\r\n[+]other ok\u0000\u001b[31m${"x".repeat(1000)}`;
   const { body } = await ask({ readiness: { a: () => reason, b: () => "" } }, "/readyz?verbose");
@@ -188,6 +202,22 @@ Deno.test("HealthServer refuses check names and timeouts that cannot work", () =
     assertThrows(() => new HealthServer({ checkTimeout: value }), RangeError, `current value is ${value}`);
     assertThrows(() => new HealthServer({ metricsTimeout: value }), RangeError, `current value is ${value}`);
   }
+});
+
+Deno.test("Guarded logs an error when a call begins to fail, not each time", async () => {
+  const logged: string[] = [];
+  const log = { error: (message: string) => logged.push(message) } as unknown as Logger;
+  const results = [true, false, false, true, false];
+  const call = (): void => {
+    if (!results.shift()) throw new Error("broken");
+  };
+  const guarded = new Guarded(call, 1000, "call", log);
+  const counts: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    await guarded.run(new AbortController().signal);
+    counts.push(logged.length);
+  }
+  assertEquals(counts, [0, 1, 1, 1, 2]);
 });
 
 // -- Over a socket ----------------------------------------------------------------------------------------------------
@@ -266,6 +296,22 @@ Deno.test("HealthServer goes on serving beside clients that are slow, rude or go
   const huge = await send(port, `GET /healthz HTTP/1.1\r\nhost: x\r\nx-huge: ${"x".repeat(4_000_000)}`).catch(() => {});
   assertEquals(await get(port, "/healthz"), [200, "ok\n"]);
   for (const connection of [idle, slow, rude, hostless, unread, huge]) connection?.close();
+});
+
+Deno.test("HealthServer is not harmed by a client that goes while its request is being answered", async () => {
+  const asked = Promise.withResolvers<void>();
+  const gone = Promise.withResolvers<void>();
+  await using server = new HealthServer({
+    readiness: { slow: () => (asked.resolve(), gone.promise.then(() => undefined)) },
+  });
+  const { port } = server.listen(LOOPBACK);
+  const connection = await send(port, "GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n");
+  await asked.promise;
+  connection.close();
+  // Once the server has answered others it has seen that connection end.
+  for (let round = 0; round < 20; round++) assertEquals(await get(port, "/healthz"), [200, "ok\n"]);
+  gone.resolve();
+  for (let round = 0; round < 20; round++) assertEquals(await get(port, "/readyz/ping"), [200, "ok\n"]);
 });
 
 Deno.test("HealthServer.close() ends at once when only idle connections are open", async () => {
