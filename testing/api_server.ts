@@ -183,7 +183,8 @@ export class ApiServer implements AsyncDisposable {
       resolve({ url, port: address.port, kubeconfig: kubeconfigOf({ server: url, token, user: ADMIN.name }) });
     };
     const onError = (error: unknown): Response => {
-      throw error;
+      if (this.#closed.signal.aborted) return new Response(null, { status: 503 });
+      throw error; // Breaks the connection.
     };
     const listener = Deno.serve(
       { port, hostname, onListen, onError },
