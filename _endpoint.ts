@@ -2,7 +2,8 @@
  * Reads and writes objects, or their subresources, at the paths of one kind.
  *
  * ```ts
- * import { Client, resource } from "@tend/operator";
+ * import { Client } from "./client.ts";
+ * import { resource } from "./resource.ts";
  *
  * const Deployment = resource({ group: "apps", version: "v1", kind: "Deployment", plural: "deployments" });
  * const answer = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "web" }, spec: { replicas: 3 } };
@@ -14,7 +15,6 @@
  *
  * @module
  */
-import type { Query } from "./_query.ts";
 import {
   applicable,
   type ApplyOptions,
@@ -23,6 +23,7 @@ import {
   type Patch,
   PATCH_TYPES,
   type PatchOptions,
+  type Query,
   refOf,
   type RequestOptions,
   type Target,

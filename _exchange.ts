@@ -16,7 +16,7 @@ import { getLogger } from "@logtape/logtape";
 import type { Logger } from "./logger.ts";
 import { excerpt, isJson, noAnswer, reasonOf, toError, warningsOf } from "./_answer.ts";
 import { readText, watched } from "./_body.ts";
-import { link, type Linked } from "./_link.ts";
+import { link, type Linked } from "./_linked_signal.ts";
 import { type Fetch, type Lane, type Line, Transport } from "./_transport.ts";
 import { Backoff } from "./backoff.ts";
 import { type Connection, type CredentialOptions, Credentials } from "./credentials.ts";
@@ -34,7 +34,7 @@ const MAX_WARNINGS = 500;
 const MAX_REDIRECTS = 5;
 
 /** One attempt, as {@linkcode ExchangeOptions.onRequest} gets it. */
-export interface RequestInfo {
+export interface RequestAttempt {
   /** The HTTP method. */
   readonly method: string;
   /** The server's host and port. */
@@ -50,7 +50,7 @@ export interface ExchangeOptions extends CredentialOptions {
   userAgent?: string | undefined;
   retries?: number | undefined;
   random?: (() => number) | undefined;
-  onRequest?: ((info: RequestInfo) => void) | undefined;
+  onRequest?: ((attempt: RequestAttempt) => void) | undefined;
 }
 
 /** A request, before the client's own headers. */
@@ -71,7 +71,7 @@ export interface Bounds {
   readonly signals: readonly AbortSignal[];
   readonly guards: readonly (() => void)[];
   /** Told of each attempt, beside {@linkcode ExchangeOptions.onRequest}. */
-  readonly observers: readonly ((info: RequestInfo) => void)[];
+  readonly observers: readonly ((attempt: RequestAttempt) => void)[];
 }
 
 /** An answer with its body read, or, for streams, still to be read. */
@@ -90,7 +90,7 @@ export class Exchange {
   readonly #retries: number;
   readonly #now: () => number;
   readonly #random: () => number;
-  readonly #onRequest: (info: RequestInfo) => void;
+  readonly #onRequest: (attempt: RequestAttempt) => void;
   readonly #log: Logger = getLogger(["tend", "client"]);
   readonly #warned = new Set<string>();
   readonly #closing = new AbortController();
@@ -170,8 +170,8 @@ export class Exchange {
   /** Repeats the request until its answer is one to return or to throw. */
   async #run(lane: Lane, outline: Outline, bounds: Bounds): Promise<Answer> {
     const outer = link([...bounds.signals, this.#closing.signal]);
-    const tell = (info: RequestInfo): void => {
-      for (const observer of [this.#onRequest, ...bounds.observers]) observer(info);
+    const tell = (attempt: RequestAttempt): void => {
+      for (const observer of [this.#onRequest, ...bounds.observers]) observer(attempt);
     };
     const backoff = new Backoff({ first: 100, max: 1000, random: this.#random });
     const repeatable = isRepeatable(outline);
@@ -242,7 +242,7 @@ export class Exchange {
     outline: Outline,
     outer: Linked,
     timeout: number,
-    tell: (info: RequestInfo) => void,
+    tell: (attempt: RequestAttempt) => void,
   ): Promise<Answer> {
     const { method, path } = outline;
     const call = link([outer.signal]);

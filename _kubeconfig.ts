@@ -20,7 +20,7 @@
  */
 import { dirname, isAbsolute, resolve } from "node:path";
 import type { Access } from "./_access.ts";
-import { askExec, askProvider, type Chosen, type Entry, type Fields, type Plugged } from "./_plugins.ts";
+import { askExec, askProvider, type Chosen, type Entry, type Fields, type Plugged } from "./_credential_plugins.ts";
 
 /** Options of {@linkcode Kubeconfig}. */
 export interface KubeconfigOptions {

@@ -15,7 +15,7 @@
  *
  * @module
  */
-import { type LeaseSpec, LeaseView } from "./_lease.ts";
+import { type LeaseSpec, LeaseView } from "./_lease_view.ts";
 import { formatMicroTime, parseMicroTime } from "./_micro_time.ts";
 import type { Api, CallOptions, Client } from "./client.ts";
 import { after, delay, race } from "./delay.ts";

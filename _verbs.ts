@@ -9,19 +9,22 @@
  *
  * @module
  */
-import type { RequestInfo } from "./_exchange.ts";
-import type { JsonPatchOperation } from "./json.ts";
-import type { Query } from "./_query.ts";
+import type { RequestAttempt } from "./_exchange.ts";
 import type { Fetch } from "./_transport.ts";
 import type { CredentialOptions } from "./credentials.ts";
 import type { Duration } from "./duration.ts";
-import type { Draft, KubernetesObject, ObjectMeta, Resource } from "./resource.ts";
+import type { JsonPatchOperation } from "./json.ts";
+import { assertPathSegment } from "./names.ts";
+import type { Draft, KubernetesObject, ObjectMeta, ObjectRef, Resource } from "./resource.ts";
 
 /** An object by its name, or by anything that carries its name and namespace. */
 export type Target =
   | string
   | { readonly name: string; readonly namespace?: string | undefined }
   | { readonly metadata: { readonly name?: string | undefined; readonly namespace?: string | undefined } };
+
+/** Parameters of a request; undefined ones are left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined | readonly string[]>>;
 
 /** Options of `Client`. */
 export interface ClientOptions extends CredentialOptions {
@@ -38,7 +41,7 @@ export interface ClientOptions extends CredentialOptions {
   /** Source of numbers from 0 up to 1. @default {Math.random} */
   random?: (() => number) | undefined;
   /** Called after each attempt, for metrics. @default {undefined} */
-  onRequest?: ((info: RequestInfo) => void) | undefined;
+  onRequest?: ((attempt: RequestAttempt) => void) | undefined;
 }
 
 /** Options of `Client.request` and `Client.stream`. */
@@ -72,7 +75,7 @@ export interface Derivation {
   /** Gets each object that a write answered with, but not those of dry runs. @default {undefined} */
   onWritten?: ((resource: Resource, object: KubernetesObject) => void) | undefined;
   /** Called after each attempt, for metrics. @default {undefined} */
-  onRequest?: ((info: RequestInfo) => void) | undefined;
+  onRequest?: ((attempt: RequestAttempt) => void) | undefined;
   /** Who the fields that it writes belong to. @default {the origin's} */
   fieldManager?: string | undefined;
   /** Deadline of a request. @default {the origin's} */
@@ -243,6 +246,17 @@ const SERVER_SET: readonly (keyof ObjectMeta | "selfLink")[] = [
   "selfLink",
 ];
 
+/** Puts parameters behind a path, which may have some already. */
+export function withQuery(path: string, query: Query = {}): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    for (const one of Array.isArray(value) ? value : [value]) parameters.append(name, String(one));
+  }
+  const text = parameters.toString();
+  return text === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${text}`;
+}
+
 /** The query of a list, a watch, or a delete of many. */
 export function selectQuery(options: ListOptions & WatchOptions): Query {
   const { labelSelector, fieldSelector, limit, resourceVersion, resourceVersionMatch } = options;
@@ -285,9 +299,13 @@ export function applicable<D extends Draft<KubernetesObject>>(draft: D): D {
   return { ...draft, metadata };
 }
 
-/** Name and namespace of a target. */
-export function refOf(target: Target): { name: string; namespace: string | undefined } {
-  if (typeof target === "string") return { name: target, namespace: undefined };
-  const { name, namespace } = "metadata" in target ? target.metadata : target;
-  return { name: name ?? "", namespace };
+/**
+ * Name and namespace of a target.
+ *
+ * @throws {TypeError} If the name is empty, or could change the path that it is put into
+ */
+export function refOf(target: Target): ObjectRef {
+  const ref = typeof target === "string" ? { name: target } : "metadata" in target ? target.metadata : target;
+  assertPathSegment(ref.name, "name");
+  return { name: ref.name, namespace: ref.namespace };
 }

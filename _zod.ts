@@ -24,7 +24,7 @@ import {
   withoutRange,
   type ZodInternals,
 } from "./_zod_scalar.ts";
-import { enumSchema, freeNull, intersect, unite } from "./_union.ts";
+import { enumSchema, freeNull, intersect, unite } from "./_zod_union.ts";
 
 /** Any schema of zod, for the type checker: what it puts out. */
 export interface ZodSchema<Output = unknown> {

@@ -12,7 +12,7 @@
  *
  * @module
  */
-import { toRe2 } from "./_pattern.ts";
+import { toRe2 } from "./_zod_pattern.ts";
 import type { JsonSchema, Place } from "./_structural.ts";
 
 /** What zod says of a schema or a check; the part that is read here. */

@@ -14,8 +14,7 @@
  *
  * @module
  */
-import { Exchange } from "./_exchange.ts";
-import { withQuery } from "./_query.ts";
+import { Exchange, type RequestAttempt } from "./_exchange.ts";
 import { lines, parseEvent } from "./_stream.ts";
 import { Endpoint, type Subresource } from "./_endpoint.ts";
 import {
@@ -37,17 +36,15 @@ import {
   type Target,
   type WatchEvent,
   type WatchOptions,
+  withQuery,
   type WriteOptions,
 } from "./_verbs.ts";
 import { toMilliseconds } from "./duration.ts";
 import { ApiError, isExpired, isNotFound, type Status } from "./errors.ts";
 import type { Draft, KubernetesObject, Resource } from "./resource.ts";
 
-import type { RequestInfo } from "./_exchange.ts";
-
 export type { JsonPatchOperation } from "./json.ts";
-export type { RequestInfo } from "./_exchange.ts";
-export type { Query } from "./_query.ts";
+export type { RequestAttempt } from "./_exchange.ts";
 export type { Subresource } from "./_endpoint.ts";
 export type { Fetch } from "./_transport.ts";
 export type {
@@ -64,6 +61,7 @@ export type {
   Patch,
   PatchOptions,
   PatchType,
+  Query,
   RequestOptions,
   ResourceVersionMatch,
   Scale,
@@ -77,7 +75,7 @@ export type {
 interface Scope {
   readonly signals: readonly AbortSignal[];
   readonly guards: readonly (() => void)[];
-  readonly observers: readonly ((info: RequestInfo) => void)[];
+  readonly observers: readonly ((attempt: RequestAttempt) => void)[];
   readonly written: readonly ((resource: Resource, object: KubernetesObject) => void)[];
   readonly timeout: number | undefined;
 }

@@ -36,9 +36,9 @@
  */
 import { getLogger } from "@logtape/logtape";
 import type { Logger } from "./logger.ts";
-import { buildEvent, cutText, type EventDescription, MAX_WORD } from "./_event.ts";
+import { buildEvent, cutText, type EventDescription, MAX_WORD } from "./_event_draft.ts";
 import { formatMicroTime } from "./_micro_time.ts";
-import { type Series, SeriesBook } from "./_series.ts";
+import { type Series, SeriesBook } from "./_event_series.ts";
 import { backoff } from "./backoff.ts";
 import type { Api, Client } from "./client.ts";
 import { after, delay, race } from "./delay.ts";
@@ -48,7 +48,7 @@ import { Event } from "./kinds.ts";
 import { isQualifiedName } from "./names.ts";
 import type { KubernetesObject } from "./resource.ts";
 
-export { cutText, type EventDescription } from "./_event.ts";
+export { cutText, type EventDescription } from "./_event_draft.ts";
 
 /** Options of {@linkcode EventRecorder}. */
 export interface EventRecorderOptions {

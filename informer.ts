@@ -22,7 +22,7 @@ import { getLogger } from "@logtape/logtape";
 import type { Logger } from "./logger.ts";
 import { Decoder } from "./_decode.ts";
 import { Emitter, freeze } from "./_emitter.ts";
-import { Index } from "./_index.ts";
+import { Index } from "./_key_index.ts";
 import { runOnce, type Runs } from "./_run_once.ts";
 import { selection } from "./_selection.ts";
 import { type Change, Store } from "./_store.ts";

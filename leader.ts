@@ -46,13 +46,13 @@
 import { getLogger } from "@logtape/logtape";
 import type { Logger } from "./logger.ts";
 import { LeaseError, LeaseLock } from "./_lease_lock.ts";
-import { LeaderTerm, type Term } from "./_term.ts";
+import { LeaderTerm, type Term } from "./_leader_term.ts";
 import type { Client } from "./client.ts";
 import { delay } from "./delay.ts";
 import { type Duration, toMilliseconds } from "./duration.ts";
 import { assertDnsLabel, assertDnsSubdomain } from "./names.ts";
 
-export type { Term } from "./_term.ts";
+export type { Term } from "./_leader_term.ts";
 
 /** How an election stands. */
 export interface LeaderState {

@@ -55,7 +55,7 @@ export {
   type PatchOptions,
   type PatchType,
   type Query,
-  type RequestInfo,
+  type RequestAttempt,
   type RequestOptions,
   type ResourceVersionMatch,
   type Scale,

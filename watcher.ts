@@ -17,9 +17,9 @@
  */
 import { getLogger } from "@logtape/logtape";
 import type { Logger } from "./logger.ts";
-import { type Initial, InitialState, isStale, isTooLarge } from "./_initial.ts";
-import { Problems } from "./_problems.ts";
-import { Source, type WatchStream } from "./_source.ts";
+import { type Initial, InitialState, isStale, isTooLarge } from "./_initial_state.ts";
+import { Problems } from "./_watch_problems.ts";
+import { Source, type WatchStream } from "./_watch_source.ts";
 import { Backoff } from "./backoff.ts";
 import type { Api } from "./client.ts";
 import { after, delay } from "./delay.ts";

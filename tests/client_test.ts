@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { configure, type LogRecord, reset } from "@logtape/logtape";
-import { Client, type ClientOptions, type RequestInfo } from "../client.ts";
+import { Client, type ClientOptions, type RequestAttempt } from "../client.ts";
 import { ApiError, LeadershipLostError, type Status, TransportError } from "../errors.ts";
 import { type KubernetesObject, resource } from "../resource.ts";
 import { advance } from "./_time.ts";
@@ -704,7 +704,7 @@ Deno.test("Client sends user agent, token and further headers", async () => {
 });
 
 Deno.test("Client tells of each attempt, for metrics", async () => {
-  const seen: RequestInfo[] = [];
+  const seen: RequestAttempt[] = [];
   const { client } = scripted([broken, status(404), ok], {
     server: "https://api.test:6443/prefix",
     onRequest: (info) => void seen.push(info),

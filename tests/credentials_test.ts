@@ -568,7 +568,7 @@ Deno.test("client.ts imports client-node only dynamically, by a literal", async 
   );
   // the other one there is the import of types
   assertEquals(importers.filter(({ code }) => code).every(({ dynamic }) => dynamic), true, Deno.inspect(importers));
-  assert(importers.some(({ from, dynamic }) => from === "_plugins.ts" && dynamic), Deno.inspect(importers));
+  assert(importers.some(({ from, dynamic }) => from === "_credential_plugins.ts" && dynamic), Deno.inspect(importers));
 });
 
 Deno.test("A client in a cluster never loads client-node, under narrow permissions", async () => {

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import fc from "fast-check";
-import { eventName } from "../_event.ts";
-import { MAX_SERIES } from "../_series.ts";
+import { eventName } from "../_event_draft.ts";
+import { MAX_SERIES } from "../_event_series.ts";
 import { Client } from "../client.ts";
 import { LeadershipLostError } from "../errors.ts";
 import { cutText, type EventDescription, EventRecorder, type EventRecorderOptions } from "../events.ts";

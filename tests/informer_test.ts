@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import type { Logger } from "@logtape/logtape";
-import { Index } from "../_index.ts";
+import { Index } from "../_key_index.ts";
 import { Client } from "../client.ts";
 import { Informer, type InformerEvent, type InformerOptions } from "../informer.ts";
 import { ConfigMap, Namespace } from "../kinds.ts";

@@ -94,7 +94,7 @@ const SURFACE: Readonly<Record<string, readonly string[]>> = {
     "QueueState",
     "Reconcile",
     "ReconcileResult",
-    "RequestInfo",
+    "RequestAttempt",
     "RequestOptions",
     "Resource",
     "ResourceDefinition",

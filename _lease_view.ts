@@ -4,7 +4,7 @@
  * Times that others wrote are never compared with local ones: clocks differ, and jump. Only change counts.
  *
  * ```ts
- * import { LeaseView } from "./_lease.ts";
+ * import { LeaseView } from "./_lease_view.ts";
  *
  * const view = new LeaseView(15_000);
  * view.observe(undefined, 0);

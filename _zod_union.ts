@@ -4,7 +4,7 @@
  *
  * ```ts
  * import { Place } from "./_structural.ts";
- * import { unite } from "./_union.ts";
+ * import { unite } from "./_zod_union.ts";
  *
  * const text = { type: "string" };
  * const place = new Place('resource "Site"', "spec.port");

@@ -2,7 +2,7 @@
  * Links abort signals for the time of one request, without leaving listeners on those that live longer.
  *
  * ```ts
- * import { link } from "./_link.ts";
+ * import { link } from "./_linked_signal.ts";
  *
  * const stop = new AbortController();
  * const linked = link([stop.signal]);

@@ -2,8 +2,8 @@
  * Gets all objects of a kind at one resource version: by one list, by pages, or by a streaming list.
  *
  * ```ts
- * import { InitialState } from "./_initial.ts";
- * import type { Source } from "./_source.ts";
+ * import { InitialState } from "./_initial_state.ts";
+ * import type { Source } from "./_watch_source.ts";
  * import type { KubernetesObject } from "./resource.ts";
  *
  * async function count(source: Source<KubernetesObject>): Promise<number> {
@@ -15,8 +15,9 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
-import type { Query, Source, WatchStream } from "./_source.ts";
+import type { Source, WatchStream } from "./_watch_source.ts";
 import { Backoff } from "./backoff.ts";
+import type { Query } from "./client.ts";
 import { delay } from "./delay.ts";
 import { ApiError, isApiError, isExpired, TransportError } from "./errors.ts";
 import type { Logger } from "./logger.ts";

@@ -2,7 +2,7 @@
  * Says once what keeps a watch from its work, in words that name the kind, the verb and the namespace, and when it is over.
  *
  * ```ts
- * import { Problems } from "./_problems.ts";
+ * import { Problems } from "./_watch_problems.ts";
  * import { ConfigMap } from "./kinds.ts";
  *
  * const problems = new Problems(ConfigMap, { onProblem: (problem) => console.log(problem?.message) });

@@ -2,7 +2,7 @@
  * Translates JavaScript regular expressions to RE2, which is what Kubernetes runs for `pattern`.
  *
  * ```ts
- * import { toRe2 } from "./_pattern.ts";
+ * import { toRe2 } from "./_zod_pattern.ts";
  *
  * console.assert(toRe2(/^[a-z]+\/\u00e9$/i) === "(?i)^[a-z]+/\\x{00e9}$");
  * ```

@@ -2,7 +2,7 @@
  * Keeps one term of a leader: it lasts until its renew deadline has passed on the monotonic clock, or it is ended.
  *
  * ```ts
- * import { LeaderTerm } from "./_term.ts";
+ * import { LeaderTerm } from "./_leader_term.ts";
  *
  * using term = new LeaderTerm({ since: 0, length: 10_000, now: () => 9_999, describe: "the lease", onEnd: () => {} });
  * term.check();

@@ -2,7 +2,7 @@
  * Builds Events that the server accepts: texts cut to their limits, valid and unique names, full references.
  *
  * ```ts
- * import { cutText, eventName } from "./_event.ts";
+ * import { cutText, eventName } from "./_event_draft.ts";
  *
  * console.assert(cutText("Grüße", 4, "") === "Grü");
  * console.assert(eventName("system::x", "1a") === "system--x.1a");

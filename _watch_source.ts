@@ -3,7 +3,7 @@
  *
  * ```ts
  * import type { Api } from "./client.ts";
- * import { Source } from "./_source.ts";
+ * import { Source } from "./_watch_source.ts";
  *
  * async function first(api: Api): Promise<void> {
  *   const source = new Source(api, { signal: AbortSignal.timeout(10_000) });
@@ -18,7 +18,7 @@ import { getLogger } from "@logtape/logtape";
 import type { Logger } from "./logger.ts";
 import { Decoder, type DecoderOptions } from "./_decode.ts";
 import { lines, type ListHead, listItems } from "./_stream.ts";
-import type { Api } from "./client.ts";
+import type { Api, Query } from "./client.ts";
 import { after } from "./delay.ts";
 import { ApiError, type Status, TransportError } from "./errors.ts";
 import type { KubernetesObject } from "./resource.ts";
@@ -31,9 +31,6 @@ export type Frame<T> =
   | { readonly type: "applied"; readonly object: T }
   | { readonly type: "deleted"; readonly object: T }
   | { readonly type: "bookmark"; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
-
-/** Parameters of a request. */
-export type Query = Record<string, string | number | boolean | undefined>;
 
 /** How long a request may last, in ms. */
 export interface Limits {

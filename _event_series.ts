@@ -2,7 +2,7 @@
  * Remembers which events were seen lately, within bounds, so that the same one again becomes a series.
  *
  * ```ts
- * import { SeriesBook } from "./_series.ts";
+ * import { SeriesBook } from "./_event_series.ts";
  *
  * const book = new SeriesBook({ window: 360_000, onForgotten: () => {} });
  * console.assert(book.find("a", "x", 0) === undefined);

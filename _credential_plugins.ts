@@ -2,7 +2,7 @@
  * Asks what a kubeconfig names for credentials: an exec plugin, or an auth provider, both through client-node.
  *
  * ```ts
- * import type { Plugged } from "./_plugins.ts";
+ * import type { Plugged } from "./_credential_plugins.ts";
  *
  * const plugged: Plugged = { authorization: "Bearer abc", expires: Date.parse("2030-01-01T00:00:00Z") };
  * console.assert(plugged.authorization !== undefined);

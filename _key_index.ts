@@ -2,7 +2,7 @@
  * Finds keys by values that a function reads from their objects.
  *
  * ```ts
- * import { Index } from "./_index.ts";
+ * import { Index } from "./_key_index.ts";
  *
  * const index = new Index<string>((word) => [word[0]!]);
  * index.add("1", "apple");
