@@ -170,7 +170,7 @@ export class HealthServer implements AsyncDisposable {
   #serve(hostname: string, port: number, signal: AbortSignal): Deno.HttpServer<Deno.NetAddr> {
     const serve = (hostname: string): Deno.HttpServer<Deno.NetAddr> =>
       Deno.serve({ hostname, port, signal, onListen: () => {} }, (request, { completed }) => {
-        // Rejects when the client went away first.
+        // May reject when the client goes away first.
         const ended = completed.catch(() => {}).finally(() => this.#open.delete(ended));
         this.#open.add(ended);
         return this.handle(request);

@@ -2,7 +2,7 @@
  * Hands out keys to work on: each once at a time, changes before delays, live ones before the initial list.
  *
  * ```ts
- * import { WorkQueue } from "@tend/operator";
+ * import { WorkQueue } from "./queue.ts";
  *
  * using queue = new WorkQueue();
  * queue.add("shop/web");
