@@ -12,6 +12,7 @@
  */
 import type { KubeConfig } from "@kubernetes/client-node";
 import { excerpt } from "./_answer.ts";
+import { messageOf } from "./errors.ts";
 
 /** What a part of a kubeconfig says. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -84,7 +85,7 @@ export async function askExec(
     if (error instanceof SyntaxError) throw fail("answered with something else than JSON");
     if (error instanceof TypeError) throw fail("answered with something else than an ExecCredential with a status");
     throw fail(
-      `failed: ${excerpt(error instanceof Error ? error.message : String(error)) || "it said nothing"}`,
+      `failed: ${excerpt(messageOf(error)) || "it said nothing"}`,
       error,
     );
   }

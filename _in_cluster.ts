@@ -10,6 +10,7 @@
  * @module
  */
 import type { Access } from "./_access.ts";
+import { messageOf } from "./errors.ts";
 import type { Logger } from "./logger.ts";
 
 /** Where Kubernetes puts the files. */
@@ -78,6 +79,5 @@ async function optional(path: string, readFile: ReadFile): Promise<string | unde
 }
 
 function cannotRead(path: string, cause: unknown): Error {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new Error(`Cannot use the service account: ${path} could not be read: ${reason}`, { cause });
+  return new Error(`Cannot use the service account: ${path} could not be read: ${messageOf(cause)}`, { cause });
 }

@@ -21,6 +21,7 @@
 import { dirname, isAbsolute, resolve } from "node:path";
 import type { Access } from "./_access.ts";
 import { askExec, askProvider, type Chosen, type Entry, type Fields, type Plugged } from "./_credential_plugins.ts";
+import { messageOf } from "./errors.ts";
 
 /** Options of {@linkcode Kubeconfig}. */
 export interface KubeconfigOptions {
@@ -283,8 +284,4 @@ function strings(entry: Entry, field: string, value: unknown): string[] {
   return Array.isArray(list) && list.every((one) => typeof one === "string")
     ? list
     : fail(entry, field, "be a list of texts", kindOf(value));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

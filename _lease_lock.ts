@@ -19,7 +19,7 @@ import { type LeaseSpec, LeaseView } from "./_lease_view.ts";
 import { formatMicroTime, parseMicroTime } from "./_micro_time.ts";
 import type { Api, CallOptions, Client } from "./client.ts";
 import { after, delay, race } from "./delay.ts";
-import { ApiError, isAlreadyExists, isConflict, isNotFound } from "./errors.ts";
+import { ApiError, isAlreadyExists, isConflict, isNotFound, messageOf } from "./errors.ts";
 import { Lease } from "./kinds.ts";
 
 /** How often one try reads again after it lost a race. */
@@ -40,9 +40,8 @@ export class LeaseError extends Error {
   /** Takes the verb, where the Lease is, and what happened. */
   constructor(verb: string, namespace: string, lease: string, cause: unknown) {
     const code = cause instanceof ApiError ? cause.code : 0;
-    const text = cause instanceof Error ? cause.message : String(cause);
     const what = `Cannot ${verb} leases.coordination.k8s.io "${lease}" in namespace "${namespace}"`;
-    super(`${what}: ${hintFor(verb, code, namespace)}${text}`, { cause });
+    super(`${what}: ${hintFor(verb, code, namespace)}${messageOf(cause)}`, { cause });
     this.verb = verb;
     this.code = code;
   }

@@ -13,7 +13,7 @@
  */
 import { getLogger } from "@logtape/logtape";
 import type { Logger } from "./logger.ts";
-import { ApiError, isApiError, isNotFound } from "./errors.ts";
+import { ApiError, isApiError, isNotFound, messageOf } from "./errors.ts";
 import type { Resource } from "./resource.ts";
 
 /** So many failures in a row are a problem, whatever they are. */
@@ -112,5 +112,5 @@ function reason(error: unknown): string {
     return "the server answered 404: it does not serve this kind; is its CustomResourceDefinition installed?";
   }
   if (error instanceof ApiError) return `the server answered ${error.code}: ${error.status.message || error.reason}`;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -30,11 +30,12 @@
  *
  * @module
  */
+import { assertSelection, type Selection } from "./_selection.ts";
 import type { Action } from "./action.ts";
 import type { Context } from "./context.ts";
 import { CustomResource } from "./crd.ts";
 import { type Duration, toMilliseconds } from "./duration.ts";
-import { assertDnsLabel, assertFinalizer } from "./names.ts";
+import { assertDnsLabel, assertFinalizer, assertNamespaces } from "./names.ts";
 import {
   eventRules,
   finalizerRules,
@@ -47,7 +48,8 @@ import {
   watchRules,
 } from "./rbac.ts";
 import type { KubernetesObject, ObjectRef, Resource } from "./resource.ts";
-import { labelSelector as parseSelector } from "./selectors.ts";
+
+export type { Selection } from "./_selection.ts";
 
 /** Makes the world match an object; throwing retries. */
 export type Reconcile<T extends KubernetesObject> = (
@@ -71,16 +73,6 @@ export type MapFunction<S extends KubernetesObject> = (
   object: S,
   cache: CacheReader,
 ) => Iterable<ObjectRef | { readonly metadata: ObjectRef }>;
-
-/** What part of a kind to watch. */
-export interface Selection {
-  /** Only these namespaces. @default {all} */
-  readonly namespaces?: readonly string[] | undefined;
-  /** Only what this label selector selects. @default {all} */
-  readonly labelSelector?: string | undefined;
-  /** Only what this field selector selects. @default {all} */
-  readonly fieldSelector?: string | undefined;
-}
 
 /** Options of {@linkcode Controller}. */
 export interface ControllerOptions extends Selection {
@@ -134,6 +126,9 @@ export interface ControllerConfig<T extends KubernetesObject> extends Selection 
   readonly rules: readonly Rule[];
 }
 
+/** Set by {@linkcode Controller} itself, as what was declared is for those alone who run it. */
+let readConfig: <T extends KubernetesObject>(controller: Controller<T>) => ControllerConfig<T>;
+
 /** The description of a controller; each method answers with the controller itself. */
 export class Controller<T extends KubernetesObject> {
   /** Its name in metrics and logs. */
@@ -142,10 +137,15 @@ export class Controller<T extends KubernetesObject> {
   readonly resource: Resource<T>;
   #config: ControllerConfig<T>;
 
+  static {
+    readConfig = (controller) => controller.#config;
+  }
+
   /**
    * Describes a controller of a kind.
    *
-   * @throws {TypeError} If the name, a namespace or the label selector is none, or a cluster-scoped kind is given namespaces
+   * @throws {TypeError} If the name or a namespace is none, or a cluster-scoped kind is given namespaces
+   * @throws {SyntaxError} If the label selector is none
    */
   constructor(resource: Resource<T>, options: ControllerOptions = {}) {
     const { name = resource.kind.toLowerCase(), ...selection } = options;
@@ -166,11 +166,6 @@ export class Controller<T extends KubernetesObject> {
       onStatus: false,
       rules: [],
     };
-  }
-
-  /** What was declared so far. */
-  get config(): ControllerConfig<T> {
-    return this.#config;
   }
 
   /**
@@ -213,7 +208,8 @@ export class Controller<T extends KubernetesObject> {
    *
    * RBAC: `get`, `list`, `watch`, `create`, `patch`, `delete` on the child's kind, `update` on the owner's finalizers.
    *
-   * @throws {TypeError} If the kind is watched already, or the selector is none
+   * @throws {TypeError} If the kind is watched already, or is cluster-scoped while the owner's is not
+   * @throws {SyntaxError} If the label selector is none
    */
   owns<C extends KubernetesObject>(resource: Resource<C>, options: OwnsOptions = {}): this {
     return this.#addSource({ ...options, resource: resource as Resource });
@@ -224,7 +220,8 @@ export class Controller<T extends KubernetesObject> {
    *
    * On an update both the object before and after are mapped. RBAC: `get`, `list`, `watch` on the kind.
    *
-   * @throws {TypeError} If the kind is watched already, the selection is none, or `map` is not a function
+   * @throws {TypeError} If the kind is watched already, a namespace is none, or `map` is not a function
+   * @throws {SyntaxError} If the label selector is none
    */
   watches<S extends KubernetesObject>(resource: Resource<S>, map: MapFunction<S>, options: WatchesOptions = {}): this {
     this.#checkFunction("watches", map);
@@ -288,11 +285,16 @@ export class Controller<T extends KubernetesObject> {
     return this.#set({ rules: [...this.#config.rules, rule] });
   }
 
-  /** The RBAC rules that the controller needs; where it has no namespaces of its own, in `namespaces`. */
+  /**
+   * The RBAC rules that the controller needs; where it has no namespaces of its own, in `namespaces`.
+   *
+   * @throws {TypeError} If a namespace is none
+   */
   rules(options: { readonly namespaces?: readonly string[] | undefined } = {}): ScopedRule[] {
     const { sources, finalizer, rules } = this.#config;
     const own = this.resource as Resource;
-    const namespaces = this.namespaces(options.namespaces);
+    assertNamespaces(options.namespaces, this.#what);
+    const namespaces = namespacesOf(this, options.namespaces);
     const owned = sources.filter((source) => !source.map);
     const scoped = [
       ...watchRules(own),
@@ -311,11 +313,6 @@ export class Controller<T extends KubernetesObject> {
         scopeRules(watchRules(source.resource), sourceNamespaces(source, namespaces))
       ),
     ];
-  }
-
-  /** The namespaces that it watches: its own, else the given ones; undefined for all. */
-  namespaces(fallback?: readonly string[]): readonly string[] | undefined {
-    return this.resource.namespaced ? this.#config.namespaces ?? fallback : undefined;
   }
 
   get #what(): string {
@@ -342,16 +339,14 @@ export class Controller<T extends KubernetesObject> {
     return this.#set({ sources: [...sources, source] });
   }
 
-  #checkSelection(resource: Resource<never> | Resource, { namespaces, labelSelector }: Selection): void {
-    if (labelSelector !== undefined) parseSelector(labelSelector);
-    if (namespaces === undefined) return;
-    if (!resource.namespaced) {
+  #checkSelection(resource: Pick<Resource, "kind" | "namespaced">, selection: Selection): void {
+    const { namespaces } = selection;
+    if (namespaces !== undefined && !resource.namespaced) {
       this.#fail(
         `the cluster-scoped kind ${resource.kind} has no namespaces: current value is ${Deno.inspect(namespaces)}`,
       );
     }
-    if (namespaces.length === 0) this.#fail("'namespaces' must name at least one, or be left out: current value is []");
-    for (const namespace of namespaces) assertDnsLabel(namespace, this.#what, "namespaces");
+    assertSelection(selection, this.#what);
   }
 
   #checkFunction(field: string, value: unknown): void {
@@ -369,6 +364,19 @@ export class Controller<T extends KubernetesObject> {
   #fail(rule: string): never {
     throw new TypeError(`Cannot define ${this.#what}: ${rule}`);
   }
+}
+
+/** Answers with what was declared of a controller so far. */
+export function configOf<T extends KubernetesObject>(controller: Controller<T>): ControllerConfig<T> {
+  return readConfig(controller);
+}
+
+/** The namespaces that a controller watches: its own, else the given ones; undefined for all. */
+export function namespacesOf<T extends KubernetesObject>(
+  controller: Controller<T>,
+  fallback: readonly string[] | undefined,
+): readonly string[] | undefined {
+  return controller.resource.namespaced ? configOf(controller).namespaces ?? fallback : undefined;
 }
 
 /** The namespaces in which a source is watched: its own, else the controller's; undefined for all. */

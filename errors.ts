@@ -13,6 +13,7 @@
  *
  * @module
  */
+import { type Duration, toMilliseconds } from "./duration.ts";
 
 /** One cause in {@linkcode StatusDetails}. */
 export interface StatusCause {
@@ -130,15 +131,18 @@ export class RetryError extends Error {
   /** Milliseconds until the next try. */
   readonly retryAfter: number;
 
-  /** Takes the message and the delay in milliseconds. */
-  constructor(message: string, retryAfter: number, options: ErrorOptions = {}) {
+  /**
+   * Takes the message and the delay.
+   *
+   * @throws {TypeError} If the delay is not a duration
+   * @throws {RangeError} If it is not longer than 0 ms, or not finite
+   */
+  constructor(message: string, retryAfter: Duration, options: ErrorOptions = {}) {
     super(message, options);
-    if (!Number.isFinite(retryAfter) || retryAfter <= 0) {
-      throw new RangeError(
-        `Cannot create RetryError: 'retryAfter' must be a positive number of ms: current value is ${retryAfter}`,
-      );
+    this.retryAfter = toMilliseconds(retryAfter, "retryAfter");
+    if (this.retryAfter === 0) {
+      throw new RangeError("Cannot create RetryError: 'retryAfter' must be longer than 0 ms: current value is 0");
     }
-    this.retryAfter = retryAfter;
   }
 }
 
@@ -152,6 +156,11 @@ export class ObjectGoneError extends Error {
 export class LeadershipLostError extends Error {
   /** The name of the class. */
   override readonly name: string = "LeadershipLostError";
+}
+
+/** What an error says, in one text, whatever it is that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** True for an {@linkcode ApiError}, with that code or reason if one is given. */

@@ -24,7 +24,7 @@ import { Decoder } from "./_decode.ts";
 import { Emitter, freeze } from "./_emitter.ts";
 import { Index } from "./_key_index.ts";
 import { runOnce, type Runs } from "./_run_once.ts";
-import { selection } from "./_selection.ts";
+import { assertSelection, type Selection, selector } from "./_selection.ts";
 import { type Change, Store } from "./_store.ts";
 import type { Client } from "./client.ts";
 import { race } from "./delay.ts";
@@ -44,13 +44,7 @@ export interface InformerEvent<T> {
 }
 
 /** Options of {@linkcode Informer}. */
-export interface InformerOptions<T> {
-  /** One watch for each; without meaning for a cluster-scoped kind. @default {all namespaces, by one watch} */
-  namespaces?: readonly string[] | undefined;
-  /** Selects by labels, on the server. @default {everything} */
-  labelSelector?: string | undefined;
-  /** Selects by fields, on the server. @default {everything} */
-  fieldSelector?: string | undefined;
+export interface InformerOptions<T> extends Selection {
   /** Makes of each object what is kept. @default {slim} */
   transform?: ((object: T) => T) | undefined;
   /** Keeps nothing but `metadata`, and asks the server for nothing else. @default {false} */
@@ -107,18 +101,19 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly #waiting: Set<() => void> = new Set();
 
   /**
-   * Opens nothing; see {@linkcode Informer.run}.
+   * Opens nothing; see {@linkcode Informer.run}. Namespaces have no meaning for a cluster-scoped kind.
    *
    * @throws {TypeError} If a namespace is not a name, or there is none in the list
    * @throws {SyntaxError} If the label selector is not one
    */
   constructor(client: Client, resource: Resource<T>, options: InformerOptions<T> = {}) {
+    assertSelection(options, `informer of ${resource.kind}`);
     this.#client = client;
     this.resource = resource;
     this.#options = options;
     this.#log = options.log ?? getLogger(["tend", "informer"]);
     this.#decoder = new Decoder(resource, { ...options, log: this.#log });
-    this.#selects = selection(resource, options);
+    this.#selects = selector(options);
     this.#emitter = new Emitter(this.#log);
     const namespaces = resource.namespaced ? options.namespaces : undefined;
     for (const namespace of namespaces ?? [undefined]) {

@@ -35,10 +35,19 @@ export const SHUTDOWN_GRACE = 30_000;
 /** How long events that are still to be sent are waited for at the end, in ms. */
 const FLUSH_LIMIT = 1000;
 
-/** Which lease an operator leads under. */
-export interface ElectionConfig extends Omit<LeaderOptions, "now" | "random" | "log" | "onChange"> {
+/** Options of {@linkcode Operator.leaderElection}. */
+export interface ElectionOptions
+  extends Pick<LeaderOptions, "identity" | "leaseDuration" | "renewDeadline" | "retryPeriod"> {
   /** Ends {@linkcode Operator.run} with a {@linkcode LeadershipLostError} on loss instead of standing again. @default {false} */
   readonly exitOnLoss?: boolean | undefined;
+}
+
+/** Which lease an operator leads under, and how. */
+export interface ElectionConfig extends ElectionOptions {
+  /** The Lease's namespace. */
+  readonly namespace: string;
+  /** The Lease's name. */
+  readonly name: string;
 }
 
 /** What is run. */

@@ -26,7 +26,7 @@
 import { stringify } from "@std/yaml";
 import { type Duration, toMilliseconds } from "./duration.ts";
 import { type CustomResourceDefinition, Deployment, Namespace, ServiceAccount } from "./kinds.ts";
-import { assertDnsLabel, labelValue } from "./names.ts";
+import { assertDnsLabel, assertNamespaces, labelValue } from "./names.ts";
 import { type RoleObject, roles, type ScopedRule } from "./rbac.ts";
 import type { DraftMeta, KindedDraft, KubernetesObject } from "./resource.ts";
 
@@ -111,7 +111,7 @@ function check(input: ManifestInput): void {
   const what = `the manifests of operator "${name}"`;
   assertDnsLabel(name, what, "name");
   assertDnsLabel(namespace, what, "namespace");
-  for (const one of input.namespaces ?? []) assertDnsLabel(one, what, "namespaces");
+  assertNamespaces(input.namespaces, what);
   const fail = (Kind: typeof TypeError | typeof RangeError, rule: string, value: unknown): never => {
     throw new Kind(`Cannot define ${what}: ${rule}: current value is ${Deno.inspect(value)}`);
   };

@@ -71,14 +71,12 @@ export type { CacheGetOptions, CacheListOptions, Context, StatusOf, StatusPatch,
 export {
   type CacheReader,
   Controller,
-  type ControllerConfig,
   type ControllerOptions,
   type MapFunction,
   type OwnsOptions,
   type Predicate,
   type Reconcile,
   type Selection,
-  type Source,
   type WatchesOptions,
 } from "./controller.ts";
 export {
@@ -126,7 +124,6 @@ export {
 export { Informer, type InformerEvent, type InformerOptions } from "./informer.ts";
 export { Informers, type InformersOptions, type SharedInformerOptions } from "./informers.ts";
 export { LeaderElector, type LeaderOptions, type LeaderState, type Term } from "./leader.ts";
-export type { ElectionConfig, RunOptions } from "./lifecycle.ts";
 export { type ContainerResources, DENO_FLAGS, type ManifestOptions, toYaml } from "./manifests.ts";
 export {
   type ControllerMetrics,
@@ -138,7 +135,7 @@ export {
 } from "./metrics.ts";
 export { childName, labelValue } from "./names.ts";
 export type { QueueMetrics, QueuePriority, QueueState } from "./queue.ts";
-export { type ElectionOptions, Operator, type OperatorOptions } from "./operator.ts";
+export { type ElectionOptions, Operator, type OperatorOptions, type RunOptions } from "./operator.ts";
 export { mergeRules, type RoleObject, roles, type RolesOptions, type Rule, type ScopedRule } from "./rbac.ts";
 export {
   assertCanOwn,

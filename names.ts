@@ -54,6 +54,15 @@ export function assertDnsSubdomain(value: unknown, what: string, field: string):
   if (!isDnsSubdomain(value)) refuse(what, field, "a DNS subdomain (at most 253 of a-z, 0-9, - and .)", value);
 }
 
+/** @throws {TypeError} If it is given and is not a list of at least one namespace's name */
+export function assertNamespaces(value: readonly unknown[] | undefined, what: string): void {
+  if (value === undefined) return;
+  if (!Array.isArray(value) || value.length === 0) {
+    refuse(what, "namespaces", "a list of at least one, or left out for all", value);
+  }
+  for (const namespace of value) assertDnsLabel(namespace, what, "namespaces");
+}
+
 /** @throws {TypeError} If it is neither empty (the core group) nor a DNS subdomain */
 export function assertGroup(value: unknown, what: string): asserts value is string {
   if (value !== "" && !isDnsSubdomain(value)) refuse(what, "group", `a DNS subdomain, or "" for the core group`, value);

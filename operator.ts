@@ -16,25 +16,24 @@
  * @module
  */
 import { commandLine } from "./cli.ts";
-import type { Controller } from "./controller.ts";
+import { configOf, type Controller } from "./controller.ts";
 import { CustomResource } from "./crd.ts";
 import type { Check } from "./health.ts";
 import type { CustomResourceDefinition } from "./kinds.ts";
-import { type ElectionConfig, runOperator, type RunOptions } from "./lifecycle.ts";
+import { type ElectionConfig, type ElectionOptions, runOperator, type RunOptions } from "./lifecycle.ts";
 import { type ManifestInput, type ManifestOptions, manifests, roleManifests } from "./manifests.ts";
 import { Metrics } from "./metrics.ts";
 import { assertDnsLabel, assertDnsSubdomain } from "./names.ts";
 import { leaseRules, mergeRules, type RoleObject, type Rule, type ScopedRule, scopeRules } from "./rbac.ts";
 import type { KindedDraft, KubernetesObject, Resource } from "./resource.ts";
 
+export type { ElectionOptions, RunOptions } from "./lifecycle.ts";
+
 /** Options of {@linkcode Operator}. */
 export interface OperatorOptions {
   /** What `--version` prints. @default {"0.0.0"} */
   readonly version?: string | undefined;
 }
-
-/** Options of {@linkcode Operator.leaderElection}. */
-export type ElectionOptions = Omit<ElectionConfig, "namespace" | "name">;
 
 /** The description of an operator; each method that adds to it answers with the operator itself. */
 export class Operator {
@@ -66,7 +65,7 @@ export class Operator {
    * @throws {TypeError} If it has no reconcile function, or one of its name is there already
    */
   controller<T extends KubernetesObject>(controller: Controller<T>): this {
-    if (!controller.config.reconcile) {
+    if (!configOf(controller).reconcile) {
       this.#fail(`controller "${controller.name}" has no reconcile function: call .reconcile()`);
     }
     if (this.#controllers.some((other) => other.name === controller.name)) {
@@ -97,9 +96,16 @@ export class Operator {
     return this;
   }
 
-  /** Adds a check to `/readyz`: it answers with, or throws, the reason why the operator is not ready. */
+  /**
+   * Adds a check to `/readyz`: it answers with, or throws, the reason why the operator is not ready.
+   *
+   * @throws {TypeError} If the name is not a DNS label, or there is a check of that name already
+   */
   readinessCheck(name: string, check: Check): this {
     assertDnsLabel(name, "readiness check", "name");
+    if (Object.hasOwn(this.#readiness, name)) {
+      this.#fail(`readiness checks need names of their own: current value is "${name}"`);
+    }
     this.#readiness[name] = check;
     return this;
   }
@@ -117,8 +123,9 @@ export class Operator {
   /** The kinds that it reconciles, owns and watches, each once. */
   kinds(): Resource[] {
     const kinds = new Map<string, Resource>();
-    for (const { resource, config } of this.#controllers) {
-      for (const kind of [resource as Resource, ...config.sources.map((source) => source.resource)]) {
+    for (const controller of this.#controllers) {
+      const sources = configOf(controller).sources.map((source) => source.resource);
+      for (const kind of [controller.resource as Resource, ...sources]) {
         kinds.set(kind.id, kind);
       }
     }

@@ -19,7 +19,7 @@
  * @module
  */
 import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "./kinds.ts";
-import { isDnsLabel, isDnsSubdomain } from "./names.ts";
+import { assertDnsLabel, isDnsSubdomain } from "./names.ts";
 import type { DraftMeta, KindedDraft, Resource } from "./resource.ts";
 
 /** A permission: verbs on resources, or on URLs that are none. */
@@ -83,7 +83,7 @@ const PARTS: readonly [keyof Rule, (value: string) => boolean, string][] = [
  */
 export function assertRule(rule: Rule): void {
   const fail = (what: string, value: unknown): never => {
-    throw new TypeError(`Cannot add a rule: ${what}: current value is ${Deno.inspect(value)}`);
+    throw new TypeError(`Cannot define rule: ${what}: current value is ${Deno.inspect(value)}`);
   };
   if (typeof rule !== "object" || rule === null) fail("it must be an object with apiGroups, resources and verbs", rule);
   const urls = rule.nonResourceURLs !== undefined && rule.nonResourceURLs.length > 0;
@@ -116,18 +116,12 @@ export function scopeRules(rules: readonly Rule[], namespaces: readonly string[]
     assertRule(rule);
     if (namespaces !== undefined && (rule.nonResourceURLs?.length ?? 0) > 0) {
       throw new TypeError(
-        `Cannot add a rule: 'nonResourceURLs' must hold cluster-wide: current value is in ${Deno.inspect(namespaces)}`,
+        `Cannot define rule: 'nonResourceURLs' must hold cluster-wide: current value is in ${Deno.inspect(namespaces)}`,
       );
     }
   }
   if (namespaces === undefined) return rules.map((rule) => ({ ...rule }));
-  for (const namespace of namespaces) {
-    if (!isDnsLabel(namespace)) {
-      throw new TypeError(
-        `Cannot add a rule: its namespace must be a DNS label: current value is ${Deno.inspect(namespace)}`,
-      );
-    }
-  }
+  for (const namespace of namespaces) assertDnsLabel(namespace, "rule", "namespace");
   return namespaces.flatMap((namespace) => rules.map((rule) => ({ ...rule, namespace })));
 }
 

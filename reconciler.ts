@@ -13,16 +13,18 @@
  * @module
  */
 import type { Logger } from "./logger.ts";
+import type { UnderWay } from "./_under_way.ts";
 import { Action } from "./action.ts";
 import type { Client } from "./client.ts";
 import { type ContextEnvironment, ReconcileContext } from "./context.ts";
-import type { Controller, Reconcile } from "./controller.ts";
-import { after, race } from "./delay.ts";
+import { configOf, type Controller, type Reconcile } from "./controller.ts";
+import { after } from "./delay.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
 import type { Informer } from "./informer.ts";
+import type { LoopDetector } from "./loops.ts";
 import type { ControllerMetrics } from "./metrics.ts";
 import type { WorkQueue } from "./queue.ts";
-import type { KubernetesObject } from "./resource.ts";
+import { keyOf, type KubernetesObject, type Resource } from "./resource.ts";
 import { planRetry } from "./retry.ts";
 
 /** What a reconciler works with, besides its contexts' environment. */
@@ -31,6 +33,8 @@ export interface ReconcilerEnvironment<T extends KubernetesObject> extends Conte
   readonly cache: Informer<T>;
   readonly metrics: ControllerMetrics;
   readonly queue: WorkQueue;
+  readonly underWay: UnderWay;
+  readonly loops: LoopDetector;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -40,7 +44,10 @@ export class Reconciler<T extends KubernetesObject> {
   readonly #controller: Controller<T>;
   readonly #environment: ReconcilerEnvironment<T>;
   readonly #running: Set<AbortController> = new Set();
+  /** Keys that wait for a run of an earlier spell. */
+  readonly #postponed: Set<string> = new Set();
   #aborted: unknown;
+  #runs = 0;
 
   constructor(controller: Controller<T>, environment: ReconcilerEnvironment<T>) {
     this.#controller = controller;
@@ -62,47 +69,89 @@ export class Reconciler<T extends KubernetesObject> {
       queue.done(key);
       return;
     }
+    if (this.#postpone(key)) return;
     const abort = new AbortController();
     this.#running.add(abort);
     metrics.active(1);
     const started = now();
     try {
-      const action = await this.#limited(object, abort);
+      const action = await this.#limited(key, object, abort);
       this.#succeeded(key, action, (now() - started) / 1000);
     } catch (error) {
       this.#failed(key, object, error, (now() - started) / 1000);
     }
     metrics.active(-1);
     this.#running.delete(abort);
-    // Whatever the run left behind may not write any more.
-    abort.abort(new DOMException("The reconcile has ended.", "AbortError"));
     queue.done(key);
   }
 
-  /** One run under the controller's time limit; once aborted it is not waited for. */
-  async #limited(object: T, abort: AbortController): Promise<Action | undefined> {
-    const { timeout } = this.#controller.config;
-    const cancel = timeout === undefined ? () => {} : after(timeout, () => {
-      const limit = `the controller's 'timeout' of ${timeout} ms`;
-      abort.abort(new Error(`Cannot finish the reconcile: it took longer than ${limit}`));
+  /** Gives a key back whose run in an earlier spell ignored its abort and goes on; it comes again when that has ended. */
+  #postpone(key: string): boolean {
+    const { queue, underWay, log } = this.#environment;
+    const earlier = underWay.earlier(key, this);
+    if (!earlier) return false;
+    queue.done(key);
+    if (this.#postponed.has(key)) return true;
+    this.#postponed.add(key);
+    log.warn("Reconcile of {key} has to wait: an earlier one ignores its abort", { key });
+    void earlier.then(() => {
+      this.#postponed.delete(key);
+      queue.add(key);
+    });
+    return true;
+  }
+
+  /** One run under the controller's time limit; when that has passed it is not waited for. */
+  async #limited(key: string, object: T, abort: AbortController): Promise<Action | undefined> {
+    const { timeout } = configOf(this.#controller);
+    const run = this.#step(key, object, abort.signal);
+    const tracked = this.#environment.underWay.track(key, this, run);
+    if (timeout === undefined) return await run;
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const cancel = after(timeout, () => {
+      const error = new Error(
+        `Cannot finish the reconcile: it took longer than the controller's 'timeout' of ${timeout} ms`,
+      );
+      tracked.abandon();
+      abort.abort(error);
+      reject(error);
     });
     try {
-      const run = this.#step(object, abort.signal);
-      return timeout === undefined ? await run : await race(run, abort.signal);
+      return await Promise.race([run, late]);
     } finally {
       cancel();
     }
   }
 
-  async #step(object: T, signal: AbortSignal): Promise<Action | undefined> {
-    const { reconcile, finalizer } = this.#controller.config;
+  async #step(key: string, object: T, signal: AbortSignal): Promise<Action | undefined> {
     const { log } = this.#environment;
-    const { namespace, name, deletionTimestamp } = object.metadata;
-    const client = this.#environment.client.with({ signal });
-    const api = client.api(this.#controller.resource);
+    const { namespace, name } = object.metadata;
+    const run = ++this.#runs;
+    let ended = false;
+    const client = this.#environment.client.with({
+      signal,
+      // Whatever the run leaves behind may not write any more.
+      guard: () => {
+        if (ended) throw new DOMException("The reconcile has ended.", "AbortError");
+      },
+      onWritten: (resource, written) => this.#noteWrite(key, run, resource, written),
+    });
     const ctx = new ReconcileContext(this.#environment, { client, signal, object, log: log.with({ namespace, name }) });
+    try {
+      return await this.#stepWith(object, ctx);
+    } finally {
+      ended = true;
+      const calls = ctx.end();
+      if (calls > 0 && !signal.aborted) {
+        log.warn("Reconcile of {key} did not await {calls} calls of its context: they may be lost", { key, calls });
+      }
+    }
+  }
 
-    if (deletionTimestamp !== undefined) {
+  async #stepWith(object: T, ctx: ReconcileContext): Promise<Action | undefined> {
+    const { reconcile, finalizer } = configOf(this.#controller);
+    const api = ctx.client.api(this.#controller.resource);
+    if (object.metadata.deletionTimestamp !== undefined) {
       if (!finalizer || !hasFinalizer(object, finalizer.name)) return undefined;
       const action = await call(finalizer.cleanup, object, ctx);
       if (action?.after === undefined) await removeFinalizer(api, object, finalizer.name);
@@ -114,6 +163,23 @@ export class Reconciler<T extends KubernetesObject> {
       return undefined;
     }
     return await call(reconcile!, object, ctx);
+  }
+
+  /** Says so, once a minute, when a key goes round by what it writes. */
+  #noteWrite(key: string, run: number, resource: Resource, written: KubernetesObject): void {
+    const { loops, now, log } = this.#environment;
+    const loop = loops.wrote(key, run, `${resource.id} ${keyOf(written)}`, written, now());
+    if (!loop) return;
+    const { target, runs, fields } = loop;
+    if (fields.length > 0) {
+      log.warn("{runs} reconciles of {key} within a minute each changed {target}, at {fields}", {
+        ...{ key, runs, target, fields },
+      });
+    } else {
+      log.warn("{runs} reconciles of {key} within a minute wrote the same to {target}: somebody else changes it back", {
+        ...{ key, runs, target },
+      });
+    }
   }
 
   #succeeded(key: string, action: Action | undefined, seconds: number): void {
@@ -143,7 +209,7 @@ export class Reconciler<T extends KubernetesObject> {
       return;
     }
     const failures = queue.fail(key);
-    const { delay, kind } = planRetry(error, this.#controller.config.firstDelay, failures);
+    const { delay, kind } = planRetry(error, configOf(this.#controller).firstDelay, failures);
     const properties = { key, uid, error, failures, retryIn: delay };
     if (kind === "error" || kind === "terminal") {
       metrics.reconciled("error", seconds, { terminal: kind === "terminal" });

@@ -16,10 +16,19 @@
 import { getLogger } from "@logtape/logtape";
 import type { Logger } from "./logger.ts";
 import type { Client } from "./client.ts";
-import type { ContextEnvironment, WatchedKind } from "./context.ts";
-import { OWNER_INDEX } from "./context.ts";
-import type { CacheReader, Controller, Source } from "./controller.ts";
-import { sourceNamespaces } from "./controller.ts";
+import type { ChildClaims } from "./_owned_child.ts";
+import { UnderWay } from "./_under_way.ts";
+import { type WatchedKind, WatchedKinds } from "./_watched_kinds.ts";
+import { type ContextEnvironment, OWNER_INDEX } from "./context.ts";
+import {
+  type CacheReader,
+  configOf,
+  type Controller,
+  type ControllerConfig,
+  namespacesOf,
+  type Source,
+  sourceNamespaces,
+} from "./controller.ts";
 import { after } from "./delay.ts";
 import type { EventRecorder } from "./events.ts";
 import type { Informer, InformerEvent } from "./informer.ts";
@@ -65,6 +74,7 @@ export interface Spell {
 /** Runs a controller, spell after spell, over caches that stay warm between them. */
 export class ControllerRunner<T extends KubernetesObject> {
   readonly #controller: Controller<T>;
+  readonly #config: ControllerConfig<T>;
   readonly #environment: RunnerEnvironment;
   readonly #log: Logger;
   readonly #primary: Informer<T>;
@@ -74,17 +84,18 @@ export class ControllerRunner<T extends KubernetesObject> {
   /** Asks for the caches that the controller needs. */
   constructor(controller: Controller<T>, environment: RunnerEnvironment) {
     this.#controller = controller;
+    this.#config = configOf(controller);
     this.#environment = environment;
     this.#log = getLogger(["tend", "controller", controller.name]);
     const { informers, metrics } = environment;
-    const { labelSelector, fieldSelector, sources, concurrency } = controller.config;
+    const { labelSelector, fieldSelector, sources, concurrency } = this.#config;
     // At 0 from the start, also on a standby.
     this.#metrics = {
       controller: metrics.controller(controller.name, concurrency),
       queue: metrics.queue(controller.name),
     };
     const own = controller.resource as Resource;
-    const namespaces = controller.namespaces(environment.namespaces);
+    const namespaces = namespacesOf(controller, environment.namespaces);
     this.#primary = informers.for(controller.resource, { namespaces, labelSelector, fieldSelector });
     this.#watched = [
       {
@@ -118,7 +129,6 @@ export class ControllerRunner<T extends KubernetesObject> {
    * @returns False if a reconcile ignored its abort and may still be running
    */
   async work(spell: Spell): Promise<boolean> {
-    const { config } = this.#controller;
     const { now, operator, informers } = this.#environment;
     try {
       await Promise.all(this.informers.map((informer) => informer.whenSynced(spell.stop)));
@@ -151,7 +161,7 @@ export class ControllerRunner<T extends KubernetesObject> {
     spell.abort.addEventListener("abort", abort, { once: true });
     const cancelResync = this.#resync(queue);
     try {
-      const workers = Array.from({ length: config.concurrency }, () => this.#worker(queue, reconciler, spell.stop));
+      const workers = Array.from({ length: this.#config.concurrency }, () => this.#worker(queue, reconciler, spell.stop));
       return await this.#finish(Promise.all(workers), spell.abort);
     } finally {
       cancelResync();
@@ -195,7 +205,7 @@ export class ControllerRunner<T extends KubernetesObject> {
 
   #subscribe(queue: WorkQueue, memo: WriteMemo): Disposable[] {
     const [own, ...others] = this.#watched as [WatchedKind, ...WatchedKind[]];
-    const { sources } = this.#controller.config;
+    const { sources } = this.#config;
     return [
       // The children first, so that an owner's first reconcile finds them.
       ...others.map((kind, index) => kind.informer.subscribe(this.#onOther(kind, sources[index]!, queue, memo))),
@@ -211,7 +221,7 @@ export class ControllerRunner<T extends KubernetesObject> {
       memo.forget(`${resource.id}/status ${key}`);
       return;
     }
-    const { onStatus, predicates } = this.#controller.config;
+    const { onStatus, predicates } = this.#config;
     if (previous && !(onStatus ? changesAnything(previous, object) : changesDesired(previous, object))) return;
     const wanted = object.metadata.deletionTimestamp !== undefined ||
       predicates.every((accepts) => this.#guard("filter", true, () => accepts(object, previous)));
@@ -274,7 +284,7 @@ export class ControllerRunner<T extends KubernetesObject> {
 
   /** Adds every key again, each interval, give or take a tenth; answers with how to end that. */
   #resync(queue: WorkQueue): () => void {
-    const interval = this.#controller.config.resync;
+    const interval = this.#config.resync;
     if (interval === undefined) return () => {};
     let cancel = (): void => {};
     const arm = (): void => {

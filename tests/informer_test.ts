@@ -643,7 +643,7 @@ Deno.test("Informer.whenSynced() rejects with the reason of its signal", async (
 Deno.test("Informer refuses what is not a namespace, a label selector or a way to the initial state", async () => {
   await using client = new Client({ fetch: new ScriptedServer().fetch });
   const make = (options: InformerOptions<ConfigMap>) => () => new Informer(client, ConfigMap, options);
-  assertThrows(make({ namespaces: [] }), TypeError, "Cannot watch ConfigMap: 'namespaces' must not be empty");
+  assertThrows(make({ namespaces: [] }), TypeError, "'namespaces' must be a list of at least one");
   assertThrows(make({ namespaces: ["Shop"] }), TypeError, `'namespaces' must be a DNS label`);
   assertThrows(make({ labelSelector: "a in" }), SyntaxError, "Cannot read label selector");
 });

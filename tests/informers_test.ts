@@ -158,6 +158,6 @@ Deno.test("Informers.accept() gives what a write returned to every informer of t
 
 Deno.test("Informers refuses what an informer refuses", () => {
   const informers = new Informers(new Client({ fetch: quiet().fetch }));
-  assertThrows(() => informers.for(ConfigMap, { namespaces: [] }), TypeError, "must not be empty");
+  assertThrows(() => informers.for(ConfigMap, { namespaces: [] }), TypeError, "must be a list of at least one");
   assertEquals(informers.all(), []);
 });

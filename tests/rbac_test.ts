@@ -201,10 +201,10 @@ Deno.test("scopeRules() refuses malformed rules and wildcards, and says which pa
   for (const [change, message] of bad) {
     const rule = { ...good, ...change } as Rule;
     const error = assertThrows(() => scopeRules([rule], undefined), TypeError);
-    assert(error.message.startsWith(`Cannot add a rule: ${message}`), error.message);
+    assert(error.message.startsWith(`Cannot define rule: ${message}`), error.message);
   }
   assertThrows(() => scopeRules([null as unknown as Rule], undefined), TypeError, "it must be an object");
-  assertThrows(() => scopeRules([good], ["a/b"]), TypeError, "its namespace must be a DNS label");
+  assertThrows(() => scopeRules([good], ["a/b"]), TypeError, "'namespace' must be a DNS label");
   const url = { apiGroups: [], resources: [], verbs: ["get"], nonResourceURLs: ["/metrics"] };
   assertThrows(() => scopeRules([url], ["a"]), TypeError, "'nonResourceURLs' must hold cluster-wide");
 });
