@@ -24,6 +24,12 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
+/**
+ * Headers that ask for a watch as it is. kube-apiserver 1.37 compresses a watch with initial events, each flush by itself, of
+ * which Deno's fetch reads the first and takes it for all.
+ */
+export const UNCOMPRESSED: Readonly<Record<string, string>> = { "accept-encoding": "identity" };
+
 /** Never throws on invalid UTF-8 (it gives U+FFFD) and keeps a byte order mark, so that cuts cannot lose one. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 

@@ -17,7 +17,7 @@
 import { getLogger } from "@logtape/logtape";
 import type { Logger } from "./logger.ts";
 import { Decoder, type DecoderOptions } from "./_decode.ts";
-import { lines, type ListHead, listItems } from "./_stream.ts";
+import { lines, type ListHead, listItems, UNCOMPRESSED } from "./_stream.ts";
 import type { Api, Query } from "./client.ts";
 import { after } from "./delay.ts";
 import { ApiError, type Status, TransportError } from "./errors.ts";
@@ -236,6 +236,7 @@ export class Source<T extends KubernetesObject> {
       path: this.#path,
       query: { labelSelector: labelSelector || undefined, fieldSelector: fieldSelector || undefined, ...query },
       accept: metadataOnly ? `application/json;as=${as};g=meta.k8s.io;v=v1` : "application/json",
+      headers: query.watch ? UNCOMPRESSED : undefined,
       signal: lifeline.signal,
     });
     this.begun = true;

@@ -15,7 +15,7 @@
  * @module
  */
 import { Exchange, type RequestAttempt } from "./_exchange.ts";
-import { lines, parseEvent } from "./_stream.ts";
+import { lines, parseEvent, UNCOMPRESSED } from "./_stream.ts";
 import { Endpoint, type Subresource } from "./_endpoint.ts";
 import {
   type ApplyOptions,
@@ -340,7 +340,7 @@ export class Api<T extends KubernetesObject = KubernetesObject> {
   async *watch(options: WatchOptions = {}): AsyncGenerator<WatchEvent<T>> {
     const { namespace, signal, timeout } = options;
     const path = withQuery(this.resource.path(namespace), { watch: true, ...selectQuery(options) });
-    const { body } = await this.client.stream({ path, signal, timeout });
+    const { body } = await this.client.stream({ path, headers: UNCOMPRESSED, signal, timeout });
     if (!body) return;
     for await (const line of lines(body)) {
       const event = parseEvent<T>(line, path);
