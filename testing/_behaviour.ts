@@ -1,6 +1,14 @@
 /**
  * Finds how a resource behaves: as its kind does, or as its definition says.
  *
+ * ```ts
+ * import { behaviourOf } from "./_behaviour.ts";
+ * import { Registry } from "./_registry.ts";
+ *
+ * const pods = new Registry().find("", "v1", "pods");
+ * console.assert(pods === undefined || behaviourOf(pods) !== undefined);
+ * ```
+ *
  * @module
  */
 import { type Behaviour, behaviourOf as builtin } from "./_kinds.ts";

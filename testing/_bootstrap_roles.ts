@@ -1,4 +1,14 @@
-// Written by tools/bootstrap_roles.ts from a real kube-apiserver; not to be edited.
+/**
+ * Lists the roles and bindings that a cluster starts with: written by tools/bootstrap_roles.ts from a real kube-apiserver, not to be edited.
+ *
+ * ```ts
+ * import { BOOTSTRAP_ROLES } from "./_bootstrap_roles.ts";
+ *
+ * console.assert(BOOTSTRAP_ROLES[0]?.name === "cluster-admin");
+ * ```
+ *
+ * @module
+ */
 
 /** A ClusterRole. */
 export interface BootstrapRole {

@@ -1,4 +1,14 @@
-// Written by tools/builtin_columns.ts from a real kube-apiserver; not to be edited.
+/**
+ * Lists the columns of the tables of built-in kinds: written by tools/builtin_columns.ts from a real kube-apiserver, not to be edited.
+ *
+ * ```ts
+ * import { DESCRIPTIONS } from "./_builtin_columns.ts";
+ *
+ * console.assert(DESCRIPTIONS.length > 0);
+ * ```
+ *
+ * @module
+ */
 
 /** The descriptions of columns. */
 export const DESCRIPTIONS: readonly string[] = [

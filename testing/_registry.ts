@@ -10,6 +10,7 @@
  * @module
  */
 import { BUILTIN_GROUPS } from "./_builtin_resources.ts";
+import type { ResourceData } from "./_group_data.ts";
 import type { CustomVersion } from "./_crds.ts";
 
 /** A subresource as discovery shows it. */
@@ -48,26 +49,6 @@ export interface ResourceInfo {
   readonly hash?: string | undefined;
   /** Set for custom resources. */
   readonly custom?: CustomVersion | undefined;
-}
-
-/** A resource in {@linkcode GroupData}. */
-export interface ResourceData {
-  readonly name: string;
-  readonly singularName?: string;
-  readonly kind: string;
-  readonly namespaced?: boolean;
-  readonly verbs?: readonly string[];
-  readonly shortNames?: readonly string[];
-  readonly categories?: readonly string[];
-  readonly group?: string;
-  readonly version?: string;
-  readonly hash?: string;
-}
-
-/** A group of built-in resources. */
-export interface GroupData {
-  readonly name: string;
-  readonly versions: readonly { readonly version: string; readonly resources: readonly ResourceData[] }[];
 }
 
 /** A group that is served, with its versions, the preferred one first. */

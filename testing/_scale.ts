@@ -1,6 +1,14 @@
 /**
  * Reads and writes the scale of what has replicas.
  *
+ * ```ts
+ * import { ApiServer } from "@tend/operator/testing";
+ * import { Deployment } from "@tend/operator/kinds";
+ *
+ * export const replicas = async (server: ApiServer, name: string): Promise<number> =>
+ *   (await server.client().api(Deployment).scale.get(name)).spec?.replicas ?? 0;
+ * ```
+ *
  * @module
  */
 import { view } from "./_behaviour.ts";

@@ -71,8 +71,18 @@ for (const group of [{ name: "", versions: [{ groupVersion: "v1", version: "v1" 
   data.push({ name: group.name, versions });
 }
 
-const text = `// Written by tools/builtin_resources.ts from a real kube-apiserver; not to be edited.
-import type { GroupData } from "./_registry.ts";
+const text = `/**
+ * Lists the built-in groups and resources: written by tools/builtin_resources.ts from a real kube-apiserver, not to be edited.
+ *
+ * \`\`\`ts
+ * import { BUILTIN_GROUPS } from "./_builtin_resources.ts";
+ *
+ * console.assert(BUILTIN_GROUPS[0]?.name === "");
+ * \`\`\`
+ *
+ * @module
+ */
+import type { GroupData } from "./_group_data.ts";
 
 /** Groups in the order of discovery, with their versions, the preferred one first. */
 export const BUILTIN_GROUPS: readonly GroupData[] = ${JSON.stringify(data, null, 1)};
