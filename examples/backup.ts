@@ -1,7 +1,10 @@
 /**
  * Keeps a copy of a ConfigMap, renewed on a schedule; marks what it copies, and takes the mark off when the Backup goes.
  *
- *     deno run --allow-net --allow-env --allow-read --allow-sys=hostname examples/backup.ts
+ *     deno run --allow-net --allow-env=HOME,KUBECONFIG --allow-read examples/backup.ts
+ *
+ * With `--kubeconfig FILE`, `--allow-net --allow-read=FILE` are enough; in a cluster, the flags that `manifests` writes; to
+ * print `manifests`, `crds`, `rbac` or `--help`, none. `--allow-sys=hostname` puts the host's name into the lease.
  *
  * @module
  */
@@ -31,16 +34,15 @@ const backups = new Controller(Backup)
   .owns(ConfigMap)
   .reconcile(async (backup, ctx) => {
     const { configMap, everyMinutes } = backup.spec;
-    const { source: before, version } = backup.status ?? {};
     const source = await ctx.get(ConfigMap, configMap);
     if (!source) throw new Error(`ConfigMap "${configMap}" does not exist`); // tried again after 5, 10, 20, ... s
 
-    if (before && before !== configMap) await mark(before, backup, ctx, null);
-    await mark(configMap, backup, ctx, backup.metadata.name);
+    await unmark(backup, ctx, configMap);
+    await mark(source, backup, ctx);
     const name = childName(backup.metadata.name, "copy");
     const copy = await ctx.applyOwned(backup, ConfigMap.draft({ metadata: { name }, data: source.data ?? {} }));
 
-    if (copy.metadata.resourceVersion !== version) {
+    if (copy.metadata.resourceVersion !== backup.status?.version) {
       const lastRun = new Date().toISOString();
       await ctx.patchStatus(backup, { source: configMap, copy: name, version: copy.metadata.resourceVersion, lastRun });
       ctx.event(backup, { type: "Normal", reason: "Copied", note: `Copied ${configMap} to ${name}` });
@@ -48,15 +50,23 @@ const backups = new Controller(Backup)
     return Action.requeue({ minutes: everyMinutes });
   })
   .finalizer("example.com/cleanup", async (backup, ctx) => {
-    await mark(backup.spec.configMap, backup, ctx, null);
+    await unmark(backup, ctx);
   });
 
-/** Says on a ConfigMap who copies it; null takes that off. One that is gone, or says so already, is left alone. */
-async function mark(name: string, backup: Backup, ctx: Context, by: string | null): Promise<void> {
-  const source = await ctx.get(ConfigMap, name);
-  if (!source || (source.metadata.annotations?.[MARK] ?? null) === by) return;
-  await ctx.client.api(ConfigMap).patch(source, { metadata: { annotations: { [MARK]: by } } });
-  ctx.log.info("Marked {configMap}", { configMap: name, by, backup: backup.metadata.name });
+/** Says on a ConfigMap who copies it. */
+async function mark(source: ConfigMap, { metadata: { name } }: Backup, ctx: Context): Promise<void> {
+  if (source.metadata.annotations?.[MARK] === name) return;
+  await ctx.client.api(ConfigMap).patch(source, { metadata: { annotations: { [MARK]: name } } });
+  ctx.log.info("Marked {configMap}", { configMap: source.metadata.name });
+}
+
+/** Takes a Backup's mark off every ConfigMap but one; those of other Backups stay. */
+async function unmark({ metadata: { name, namespace } }: Backup, ctx: Context, except?: string): Promise<void> {
+  for (const { metadata } of await ctx.list(ConfigMap, { namespace })) {
+    if (metadata.annotations?.[MARK] !== name || metadata.name === except) continue;
+    await ctx.client.api(ConfigMap).patch({ metadata }, { metadata: { annotations: { [MARK]: null } } });
+    ctx.log.info("Took the mark off {configMap}", { configMap: metadata.name });
+  }
 }
 
 /** The operator. */

@@ -1,7 +1,10 @@
 /**
  * Copies a Secret into every namespace with a label: a cluster-scoped `SecretCopy` says which Secret and which label.
  *
- *     deno run --allow-net --allow-env --allow-read --allow-sys=hostname examples/secret_copier.ts
+ *     deno run --allow-net --allow-env=HOME,KUBECONFIG --allow-read examples/secret_copier.ts
+ *
+ * With `--kubeconfig FILE`, `--allow-net --allow-read=FILE` are enough; in a cluster, the flags that `manifests` writes; to
+ * print `manifests`, `crds`, `rbac` or `--help`, none. `--allow-sys=hostname` puts the host's name into the lease.
  *
  * The copies follow the Secret and the namespaces' labels, and go with the `SecretCopy`.
  *
@@ -30,14 +33,19 @@ export const SecretCopy = customResource({
 /** A SecretCopy as the API server returns it. */
 export type SecretCopy = ObjectOf<typeof SecretCopy>;
 
-/** Marks the copies, so that nothing else is ever overwritten or deleted. */
+/** Says of a Secret whose copy it is: one without this is never overwritten or deleted. */
 const COPY_OF = "example.com/copy-of";
 
-async function remove(copy: SecretCopy, namespaces: Iterable<string>, ctx: Context): Promise<void> {
-  for (const namespace of namespaces) {
-    const secret = await ctx.get(Secret, { namespace, name: copy.spec.name });
-    if (!secret || secret.metadata.labels?.[COPY_OF] !== copy.metadata.name) continue;
-    await ctx.client.api(Secret).delete(secret, { uid: secret.metadata.uid });
+function isCopy(secret: Secret, { metadata: { name } }: SecretCopy): boolean {
+  return secret.metadata.annotations?.[COPY_OF] === name;
+}
+
+/** Deletes the copies, but for those that are still wanted: `namespace/name`. */
+async function remove(copy: SecretCopy, ctx: Context, wanted: ReadonlySet<string> = new Set()): Promise<void> {
+  for (const secret of await ctx.list(Secret)) {
+    const { namespace, name, uid } = secret.metadata;
+    if (!isCopy(secret, copy) || wanted.has(`${namespace}/${name}`)) continue;
+    await ctx.client.api(Secret).delete(secret, { uid });
   }
 }
 
@@ -45,44 +53,48 @@ const copies = new Controller(SecretCopy)
   .watches(Namespace, (_namespace, cache) => cache.list(SecretCopy))
   .watches(
     Secret,
+    // Of the same name it may be the Secret, a copy, or one that was in a copy's way.
     (secret, cache) =>
-      cache.list(SecretCopy).filter(({ spec, metadata }) =>
-        secret.metadata.labels?.[COPY_OF] === metadata.name ||
-        (spec.name === secret.metadata.name && spec.namespace === secret.metadata.namespace)
-      ),
+      cache.list(SecretCopy).filter((copy) => isCopy(secret, copy) || copy.spec.name === secret.metadata.name),
   )
-  .rule({ apiGroups: [""], resources: ["secrets"], verbs: ["patch", "create", "delete"] })
+  .rule({ apiGroups: [""], resources: ["secrets"], verbs: ["create", "update", "delete"] })
   .reconcile(async (copy, ctx) => {
     const { namespace, name, label } = copy.spec;
+    const secrets = ctx.client.api(Secret);
     const source = await ctx.get(Secret, { namespace, name });
     if (!source) throw new Error(`Secret "${namespace}/${name}" does not exist`);
+    const { type = "Opaque", data = {} } = source;
 
     const wanted = new Set<string>();
-    for (const { metadata } of await ctx.list(Namespace, { labelSelector: label })) {
-      if (metadata.name === namespace || metadata.deletionTimestamp) continue;
-      const there = await ctx.get(Secret, { namespace: metadata.name, name });
-      if (there && there.metadata.labels?.[COPY_OF] !== copy.metadata.name) {
-        ctx.event(copy, {
-          type: "Warning",
-          reason: "NotACopy",
-          note: `${metadata.name} has a Secret ${name} of its own`,
-        });
+    for (
+      const { metadata: { name: target, deletionTimestamp } } of await ctx.list(Namespace, { labelSelector: label })
+    ) {
+      if (target === namespace || deletionTimestamp) continue;
+      const there = await ctx.get(Secret, { namespace: target, name });
+      if (there && !isCopy(there, copy)) {
+        ctx.event(copy, { type: "Warning", reason: "NotACopy", note: `${target} has a Secret ${name} of its own` });
         continue;
       }
-      wanted.add(metadata.name);
-      if (there && JSON.stringify(there.data) === JSON.stringify(source.data)) continue;
-      await ctx.client.api(Secret).apply({
-        metadata: { namespace: metadata.name, name, labels: { [COPY_OF]: copy.metadata.name } },
-        type: source.type ?? "Opaque",
-        data: source.data ?? {},
-      }, { force: true });
+      wanted.add(`${target}/${name}`);
+      if (there?.type === type) {
+        // Refused if it has changed meanwhile; left out if it says so already.
+        if (!sameData(there.data, data)) await secrets.replace({ ...there, data });
+      } else {
+        // A Secret's type cannot change.
+        if (there) await secrets.delete(there, { uid: there.metadata.uid });
+        const annotations = { [COPY_OF]: copy.metadata.name };
+        await secrets.create({ metadata: { namespace: target, name, annotations }, type, data });
+      }
     }
-    await remove(copy, (copy.status?.namespaces ?? []).filter((namespace) => !wanted.has(namespace)), ctx);
-    await ctx.patchStatus(copy, { namespaces: [...wanted].sort() });
+    await remove(copy, ctx, wanted);
+    await ctx.patchStatus(copy, { namespaces: [...wanted].map((key) => key.split("/")[0]!).sort() });
   })
-  .finalizer("example.com/copies", async (copy, ctx) => {
-    await remove(copy, (await ctx.list(Secret)).map((secret) => secret.metadata.namespace!), ctx);
-  });
+  .finalizer("example.com/copies", (copy, ctx) => remove(copy, ctx));
+
+function sameData(one: Secret["data"] = {}, other: Secret["data"] = {}): boolean {
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key]);
+}
 
 /** The operator. */
 export const operator = new Operator("secret-copier")

@@ -1,7 +1,10 @@
 /**
  * Serves a web page: a `Website` owns a ConfigMap with its page, a Deployment of web servers and a Service before them.
  *
- *     deno run --allow-net --allow-env --allow-read --allow-sys=hostname examples/website.ts
+ *     deno run --allow-net --allow-env=HOME,KUBECONFIG --allow-read examples/website.ts
+ *
+ * With `--kubeconfig FILE`, `--allow-net --allow-read=FILE` are enough; in a cluster, the flags that `manifests` writes; to
+ * print `manifests`, `crds`, `rbac` or `--help`, none. `--allow-sys=hostname` puts the host's name into the lease.
  *
  * @module
  */

@@ -14,7 +14,7 @@ import { ApiServer } from "../testing/mod.ts";
 import { Backup, operator } from "../examples/backup.ts";
 
 const NAMESPACE = "shop";
-const FLAGS = ["--allow-net", "--allow-env", "--allow-read", "--allow-sys=hostname"];
+const FLAGS = ["--allow-net", "--allow-env=HOME,KUBECONFIG", "--allow-read"];
 /** The demo gives up on anything that takes longer than this, in ms. */
 const PATIENCE = 20_000;
 
