@@ -20,27 +20,16 @@
  *
  * @module
  */
+import { applyChild, type ChildClaims } from "./_owned_child.ts";
+import { firstStatus, toJson, writeStatus } from "./_status_writer.ts";
+import type { WatchedKinds } from "./_watched_kinds.ts";
 import type { Client, Target } from "./client.ts";
 import { type Condition, type ConditionUpdate, updateConditions } from "./conditions.ts";
-import { isNotFound, ObjectGoneError } from "./errors.ts";
 import type { EventDescription, EventRecorder } from "./events.ts";
-import type { Informer } from "./informer.ts";
 import { diff, equal, type JsonPatchOperation, merge } from "./json.ts";
 import type { Logger } from "./logger.ts";
 import type { WriteMemo } from "./memo.ts";
-import { patchCurrent } from "./patch.ts";
-import {
-  assertCanOwn,
-  compareVersions,
-  type DraftMeta,
-  keyOf,
-  type KindedDraft,
-  type KubernetesObject,
-  type ObjectRef,
-  ownerReference,
-  type Resource,
-  toKey,
-} from "./resource.ts";
+import type { DraftMeta, KindedDraft, KubernetesObject, ObjectRef, Resource } from "./resource.ts";
 import { labelSelector } from "./selectors.ts";
 
 /** A change to a status: what is named is set, null removes, the rest stays. */
@@ -98,6 +87,7 @@ export interface Context {
    * It lands on this very object, never on a successor of the same name, and is computed again when the status changed meanwhile.
    * RBAC: `patch` on `<plural>/status`, `get` on the kind.
    *
+   * @throws {TypeError} If it is not an object, or has in it what JSON cannot hold, such as NaN
    * @throws {ObjectGoneError} If the object is gone
    */
   patchStatus<T extends KubernetesObject>(object: T, status: StatusPatch<StatusOf<T>>): Promise<T>;
@@ -121,6 +111,7 @@ export interface Context {
    * RBAC: `create` and `patch` on the child's kind, `update` on the owner's `<plural>/finalizers`: both come from `.owns()`.
    *
    * @throws {TypeError} If the kind is not declared with `.owns()`, or the garbage collector would not find the owner
+   * @throws {Error} If another object controls a child of that name: two owners would take it from each other for ever
    */
   applyOwned<T extends KubernetesObject>(owner: KubernetesObject, child: KindedDraft<T>): Promise<T>;
   /** The same for a child that is written as a plain literal. */
@@ -132,42 +123,38 @@ export interface Context {
   /** The cached children of the reconciled object. @throws {TypeError} If the kind is not declared with `.owns()` */
   owned<T extends KubernetesObject>(resource: Resource<T>): readonly T[];
 
-  /** Reads one object: from the cache for a kind that the controller watches whole, else from the server. */
+  /**
+   * Reads one object: from the cache if the controller watches it, whole; else from the server. What selectors or namespaces
+   * leave out of the cache is asked of the server, too.
+   */
   get<T extends KubernetesObject>(
     resource: Resource<T>,
     target: Target,
     options?: CacheGetOptions,
   ): Promise<T | undefined>;
 
-  /** Lists objects: from the cache for a kind that the controller watches whole, else from the server. */
+  /**
+   * Lists objects: from the cache, and then those alone that it selects, if the controller watches whole objects of the kind
+   * in that namespace; else from the server.
+   */
   list<T extends KubernetesObject>(resource: Resource<T>, options?: CacheListOptions): Promise<readonly T[]>;
 }
 
 /** The index of owned informers by the uid of the controlling owner. */
 export const OWNER_INDEX = "owner";
 
-/** One kind that the controller watches. */
-export interface WatchedKind {
-  /** The kind. */
-  readonly resource: Resource;
-  /** Its cache. */
-  readonly informer: Informer<KubernetesObject>;
-  /** True if the cache holds metadata only. */
-  readonly metadataOnly: boolean;
-  /** True if `.owns()` declared it. */
-  readonly owned: boolean;
-}
-
 /** What contexts of one controller share. */
 export interface ContextEnvironment {
   /** The operator's name. */
   readonly operator: string;
-  /** Every kind that the controller watches, its own first. */
-  readonly watched: readonly WatchedKind[];
+  /** Every kind that the controller watches. */
+  readonly kinds: WatchedKinds;
   /** The recorder of events. */
   readonly recorder: Pick<EventRecorder, "record">;
   /** What this process last wrote. */
   readonly memo: WriteMemo;
+  /** Which owners are applying which children now. */
+  readonly claims: ChildClaims;
 }
 
 /** The {@linkcode Context} of one run. */
@@ -177,6 +164,7 @@ export class ReconcileContext implements Context {
   readonly log: Logger;
   readonly #environment: ContextEnvironment;
   readonly #primary: KubernetesObject;
+  readonly #pending: Set<Promise<unknown>> = new Set();
 
   /** Binds the controller's environment to one object and one run's client, signal and logger. */
   constructor(
@@ -194,110 +182,47 @@ export class ReconcileContext implements Context {
     return this.#environment.operator;
   }
 
+  /**
+   * Ends the run: what it did not wait for fails unheard from now on.
+   *
+   * @returns How many calls the run did not wait for
+   */
+  end(): number {
+    for (const promise of this.#pending) promise.catch(() => {});
+    return this.#pending.size;
+  }
+
   patchStatus<T extends KubernetesObject>(object: T, status: StatusPatch<StatusOf<T>>): Promise<T> {
-    // As JSON, so that what is undefined is absent and dates are text, on both sides of the comparison.
-    const patch = JSON.parse(JSON.stringify(status ?? {}));
-    return this.#writeStatus(object, (before) => {
-      const after = merge(before ?? {}, patch);
-      if (equal(before ?? {}, after)) return undefined;
-      return before === undefined ? firstStatus(after) : diff(before, after, "/status");
+    return this.#keep(async () => {
+      const patch = toJson(status);
+      return await this.#writeStatus(object, (before) => {
+        const after = merge(before ?? {}, patch);
+        if (equal(before ?? {}, after)) return undefined;
+        return before === undefined ? firstStatus(after) : diff(before, after, "/status");
+      });
     });
   }
 
   setCondition<T extends KubernetesObject>(object: T, condition: ConditionUpdate): Promise<T> {
     const observedGeneration = object.metadata.generation;
-    return this.#writeStatus(object, (before) => {
-      const conditions = (before as { conditions?: Condition[] } | undefined)?.conditions;
-      const after = updateConditions(conditions, condition, { observedGeneration });
-      if (after === conditions) return undefined;
-      if (before === undefined) return firstStatus({ conditions: after });
-      const path = "/status/conditions";
-      return [{ op: "test", path, value: conditions ?? null }, { op: "add", path, value: after }];
+    return this.#keep(() =>
+      this.#writeStatus(object, (before) => {
+        const conditions = (before as { conditions?: Condition[] } | undefined)?.conditions;
+        const after = updateConditions(conditions, condition, { observedGeneration });
+        if (after === conditions) return undefined;
+        if (before === undefined) return firstStatus({ conditions: after });
+        const path = "/status/conditions";
+        return [{ op: "test", path, value: conditions ?? null }, { op: "add", path, value: after }];
+      })
+    );
+  }
+
+  applyOwned(owner: KubernetesObject, child: UntypedDraft): Promise<never> {
+    const { operator: fieldManager, kinds, memo, claims } = this.#environment;
+    return this.#keep(async () => {
+      const kind = kinds.owned(child) ?? this.#undeclared(child);
+      return await applyChild({ client: this.client, fieldManager, memo, claims }, kind, owner, child) as never;
     });
-  }
-
-  async #writeStatus<T extends KubernetesObject>(
-    object: T,
-    operations: (status: unknown) => JsonPatchOperation[] | undefined,
-  ): Promise<T> {
-    const { resource } = this.#watched(object);
-    const id = `${resource.id}/status ${keyOf(object)}`;
-    const { memo } = this.#environment;
-    let sent: JsonPatchOperation[] | undefined;
-    const write = (current: T): JsonPatchOperation[] | undefined => {
-      sent = operations((current as { status?: unknown }).status);
-      // A server that drops part of a status would otherwise be sent that part each time.
-      if (sent && memo.stands(id, sent, current.metadata.resourceVersion)) sent = undefined;
-      return sent;
-    };
-    try {
-      const result = await patchCurrent(
-        this.client.api(resource as Resource<T>),
-        this.#newest(object),
-        write,
-        "status",
-      );
-      if (!result) {
-        throw new ObjectGoneError(
-          `Cannot write the status of ${object.kind} "${keyOf(object)}": it was deleted meanwhile`,
-        );
-      }
-      if (sent) memo.remember(id, sent, result.metadata.resourceVersion);
-      return result;
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      throw new Error(
-        `Cannot write the status of ${object.kind} "${keyOf(object)}": its kind has no status subresource; ` +
-          `enable 'subresources.status' in the CustomResourceDefinition "${resource.id}"`,
-        { cause: error },
-      );
-    }
-  }
-
-  /** What is known best of an object: the cached one if it is newer than the one at hand. */
-  #newest<T extends KubernetesObject>(object: T): T {
-    const { informer, metadataOnly } = this.#watched(object);
-    const cached = metadataOnly ? undefined : informer.get(keyOf(object));
-    if (cached?.metadata.uid !== object.metadata.uid) return object;
-    return compareVersions(cached.metadata.resourceVersion, object.metadata.resourceVersion) > 0 ? cached as T : object;
-  }
-
-  async applyOwned(owner: KubernetesObject, child: UntypedDraft): Promise<never> {
-    const { resource, informer, owned } = this.#watched(child);
-    if (!owned) this.#undeclared(child);
-    const namespace = resource.namespaced ? child.metadata.namespace ?? owner.metadata.namespace : undefined;
-    const { namespace: _, ...given } = child.metadata;
-    const metadata = namespace === undefined ? given : { ...given, namespace };
-    if (!metadata.name) {
-      throw new TypeError(
-        `Cannot apply a ${child.kind} of ${owner.kind} "${
-          keyOf(owner)
-        }": 'metadata.name' must be set, so that the same child ` +
-          `is met again: current value is ${Deno.inspect(metadata.name)}`,
-      );
-    }
-    if (resource.namespaced && namespace === undefined) {
-      throw new TypeError(
-        `Cannot apply ${child.kind} "${metadata.name}" of ${owner.kind} "${
-          keyOf(owner)
-        }": 'metadata.namespace' must be set ` +
-          `for a child of a cluster-scoped owner`,
-      );
-    }
-    assertCanOwn(owner, { kind: child.kind, metadata });
-    const reference = ownerReference(owner);
-    const others = (metadata.ownerReferences ?? []).filter((other) => other.uid !== reference.uid && !other.controller);
-    const draft = { ...child, metadata: { ...metadata, ownerReferences: [...others, reference] } };
-
-    const key = toKey({ namespace, name: metadata.name });
-    const id = `${resource.id} ${key}`;
-    const { memo } = this.#environment;
-    const cached = informer.get(key);
-    if (cached && memo.stands(id, draft, cached.metadata.resourceVersion)) return cached as never;
-    const options = { force: true, fieldManager: this.operator };
-    const applied = await this.client.api(resource).apply(draft as KindedDraft<KubernetesObject>, options);
-    memo.remember(id, draft, applied.metadata.resourceVersion);
-    return applied as never;
   }
 
   event(object: KubernetesObject, event: EventDescription): void {
@@ -305,47 +230,51 @@ export class ReconcileContext implements Context {
   }
 
   owned<T extends KubernetesObject>(resource: Resource<T>): readonly T[] {
-    const kind = this.#find(resource.kind, resource.group);
-    if (!kind?.owned) this.#undeclared(resource);
-    return kind.informer.byIndex(OWNER_INDEX, this.#primary.metadata.uid) as T[];
+    const { informer } = this.#environment.kinds.owned(resource) ?? this.#undeclared(resource);
+    return informer.byIndex(OWNER_INDEX, this.#primary.metadata.uid) as T[];
   }
 
-  async get<T extends KubernetesObject>(
+  get<T extends KubernetesObject>(
     resource: Resource<T>,
     target: Target,
     options: CacheGetOptions = {},
   ): Promise<T | undefined> {
     const { namespace = this.#primary.metadata.namespace, live = false } = options;
-    const ref: ObjectRef = typeof target === "string"
-      ? { name: target, namespace: resource.namespaced ? namespace : undefined }
-      : refOf(target);
-    const cache = live ? undefined : this.#cache(resource);
-    return cache ? cache.get(toKey(ref)) as T | undefined : await this.client.api(resource).find(ref);
+    return this.#keep(async () => {
+      const ref: ObjectRef = typeof target === "string"
+        ? { name: target, namespace: resource.namespaced ? namespace : undefined }
+        : refOf(target);
+      const { object, sure } = live ? { object: undefined, sure: false } : this.#environment.kinds.look(resource, ref);
+      return sure ? object as T | undefined : await this.client.api(resource).find(ref);
+    });
   }
 
-  async list<T extends KubernetesObject>(resource: Resource<T>, options: CacheListOptions = {}): Promise<readonly T[]> {
+  list<T extends KubernetesObject>(resource: Resource<T>, options: CacheListOptions = {}): Promise<readonly T[]> {
     const { namespace, labelSelector: selector, live = false } = options;
-    const cache = live ? undefined : this.#cache(resource);
-    if (!cache) {
-      return (await this.client.api(resource).list({ namespace, labelSelector: selector })).items;
-    }
-    const objects = cache.list(namespace) as T[];
-    if (!selector) return objects;
-    const selects = labelSelector(selector);
-    return objects.filter((object) => selects(object.metadata.labels));
+    return this.#keep(async () => {
+      const cache = live ? undefined : this.#environment.kinds.listed(resource, namespace);
+      if (!cache) return (await this.client.api(resource).list({ namespace, labelSelector: selector })).items;
+      const objects = cache.informer.list(namespace) as T[];
+      if (!selector) return objects;
+      const selects = labelSelector(selector);
+      return objects.filter((object) => selects(object.metadata.labels));
+    });
   }
 
-  #cache(resource: Resource): Informer<KubernetesObject> | undefined {
-    const kind = this.#find(resource.kind, resource.group);
-    return kind && !kind.metadataOnly ? kind.informer : undefined;
+  async #writeStatus<T extends KubernetesObject>(
+    object: T,
+    operations: (status: unknown) => JsonPatchOperation[] | undefined,
+  ): Promise<T> {
+    const { kinds, memo } = this.#environment;
+    const { resource } = kinds.find(object) ?? this.#undeclared(object);
+    return await writeStatus({ client: this.client, kinds, memo }, resource as Resource<T>, object, operations);
   }
 
-  #find(kind: string, group: string): WatchedKind | undefined {
-    return this.#environment.watched.find(({ resource }) => resource.kind === kind && resource.group === group);
-  }
-
-  #watched(object: { readonly apiVersion: string; readonly kind: string }): WatchedKind {
-    return this.#environment.watched.find(({ resource }) => resource.is(object)) ?? this.#undeclared(object);
+  /** Calls, and remembers it until it has settled. */
+  #keep<R>(call: () => Promise<R>): Promise<R> {
+    const kept = call().finally(() => this.#pending.delete(kept));
+    this.#pending.add(kept);
+    return kept;
   }
 
   #undeclared(object: { readonly apiVersion: string; readonly kind: string }): never {
@@ -362,9 +291,4 @@ function refOf(target: Exclude<Target, string>): ObjectRef {
     throw new TypeError(`Cannot read an object: its 'name' must be set: current value is ${Deno.inspect(name)}`);
   }
   return { name, namespace };
-}
-
-/** A test for null passes only where there is no status yet. */
-function firstStatus(status: unknown): JsonPatchOperation[] {
-  return [{ op: "test", path: "/status", value: null }, { op: "add", path: "/status", value: status }];
 }

@@ -68,7 +68,10 @@ export interface CacheReader {
   list<R extends KubernetesObject>(resource: Resource<R>, namespace?: string): readonly R[];
 }
 
-/** Answers with the objects of the controller's kind that a watched object concerns. */
+/**
+ * Answers with the objects of the controller's kind that a watched object concerns; those named without a namespace are in
+ * the watched object's own.
+ */
 export type MapFunction<S extends KubernetesObject> = (
   object: S,
   cache: CacheReader,
@@ -208,7 +211,7 @@ export class Controller<T extends KubernetesObject> {
    *
    * RBAC: `get`, `list`, `watch`, `create`, `patch`, `delete` on the child's kind, `update` on the owner's finalizers.
    *
-   * @throws {TypeError} If the kind is watched already, or is cluster-scoped while the owner's is not
+   * @throws {TypeError} If the kind is owned already, or is cluster-scoped while the owner's is not
    * @throws {SyntaxError} If the label selector is none
    */
   owns<C extends KubernetesObject>(resource: Resource<C>, options: OwnsOptions = {}): this {
@@ -218,9 +221,10 @@ export class Controller<T extends KubernetesObject> {
   /**
    * Watches another kind and reconciles the objects that `map` answers with when one of its objects changes.
    *
-   * On an update both the object before and after are mapped. RBAC: `get`, `list`, `watch` on the kind.
+   * On an update both the object before and after are mapped. The kind may be owned as well, be watched for several reasons,
+   * or be the controller's own. RBAC: `get`, `list`, `watch` on the kind.
    *
-   * @throws {TypeError} If the kind is watched already, a namespace is none, or `map` is not a function
+   * @throws {TypeError} If a namespace is none, or `map` is not a function
    * @throws {SyntaxError} If the label selector is none
    */
   watches<S extends KubernetesObject>(resource: Resource<S>, map: MapFunction<S>, options: WatchesOptions = {}): this {
@@ -328,10 +332,8 @@ export class Controller<T extends KubernetesObject> {
     const { resource } = source;
     this.#checkSelection(resource, source);
     const { sources } = this.#config;
-    if (
-      [this.resource as Resource, ...sources.map((other) => other.resource)].some((other) => other.id === resource.id)
-    ) {
-      this.#fail(`a kind may be watched once: current value is "${resource.id}"`);
+    if (!source.map && sources.some((other) => !other.map && other.resource.id === resource.id)) {
+      this.#fail(`a kind may be owned once: current value is "${resource.id}"`);
     }
     if (!source.map && !resource.namespaced && this.resource.namespaced) {
       this.#fail(`a namespaced owner cannot own a cluster-scoped kind: current value is "${resource.id}"`);

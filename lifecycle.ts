@@ -15,6 +15,7 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
+import { ChildClaims } from "./_owned_child.ts";
 import { Client, type ClientOptions } from "./client.ts";
 import type { Controller } from "./controller.ts";
 import { aborted, after } from "./delay.ts";
@@ -65,7 +66,7 @@ export interface RunOptions {
   readonly client?: Client | undefined;
   /** Where to connect to, if no client is given. @default {KUBECONFIG, in-cluster, ~/.kube/config} */
   readonly connection?: ClientOptions | undefined;
-  /** Stops the operator when aborted. */
+  /** Stops the operator when aborted. @default {undefined} */
   readonly signal?: AbortSignal | undefined;
   /** Stops on SIGTERM and SIGINT; a second one ends the process at once with code 1. @default {true} */
   readonly signals?: boolean | undefined;
@@ -73,7 +74,7 @@ export interface RunOptions {
   readonly address?: string | undefined;
   /** Address of the metrics, if they are to have one of their own; `0` turns them off. @default {address} */
   readonly metricsAddress?: string | undefined;
-  /** Called with each address that is listened on. */
+  /** Called with each address that is listened on. @default {undefined} */
   readonly onListen?: ((address: { readonly hostname: string; readonly port: number }) => void) | undefined;
   /** Namespaces for controllers that name none. @default {all} */
   readonly namespaces?: readonly string[] | undefined;
@@ -83,9 +84,9 @@ export interface RunOptions {
   readonly identity?: string | undefined;
   /** How long running reconciles may take to finish after the stop. @default {30 s} */
   readonly shutdownGrace?: Duration | undefined;
-  /** Monotonic milliseconds. @default {() => performance.now()} */
+  /** Monotonic clock, in ms. @default {performance.now} */
   readonly now?: (() => number) | undefined;
-  /** Numbers from 0 up to 1. @default {Math.random} */
+  /** Source of numbers from 0 up to 1. @default {Math.random} */
   readonly random?: (() => number) | undefined;
 }
 
@@ -135,6 +136,7 @@ class Run implements AsyncDisposable {
     const environment = {
       operator: name,
       informers: this.#informers,
+      claims: new ChildClaims(),
       metrics,
       namespaces: options.namespaces,
       now,
@@ -179,7 +181,8 @@ class Run implements AsyncDisposable {
       onChange: (state) => leading.set(state.leading),
     });
     await this.#elector.run(async (term: Term) => {
-      const client = this.#client.with({ guard: () => term.check() });
+      // No request of a term outlives it: neither one that is still to be sent, nor one that waits for its answer.
+      const client = this.#client.with({ guard: () => term.check(), signal: term.signal });
       const either = (own: AbortSignal): AbortSignal => AbortSignal.any([own, term.signal]);
       const clean = await this.#work(client, either(this.#stop.signal), either(this.#abort.signal));
       unclean = !clean;
@@ -283,8 +286,9 @@ class Run implements AsyncDisposable {
     const checks: Record<string, Check> = {
       shutdown: () => this.#stop.signal.aborted ? "the operator is stopping" : undefined,
     };
-    for (const informer of this.#informers.all()) {
-      checks[`watch-${informer.resource.id}`] = () => watchProblem(informer);
+    // A kind may be watched in several ways: each of them counts.
+    for (const [id, informers] of Map.groupBy(this.#informers.all(), ({ resource }) => resource.id)) {
+      checks[`watch-${id}`] = () => informers.map(watchProblem).find((problem) => problem !== undefined);
     }
     if (this.#definition.election && this.#options.leaderElection !== false) {
       checks["leader-election"] = () => this.#elector?.problem?.message;

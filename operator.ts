@@ -47,6 +47,7 @@ export class Operator {
   readonly #readiness: Record<string, Check> = {};
   readonly #rules: ScopedRule[] = [];
   #election: ElectionConfig | undefined;
+  #running = false;
 
   /**
    * Describes an operator.
@@ -62,7 +63,7 @@ export class Operator {
   /**
    * Adds a controller.
    *
-   * @throws {TypeError} If it has no reconcile function, or one of its name is there already
+   * @throws {TypeError} If it has no reconcile function, or one of its name, or with its finalizer on its kind, is there already
    */
   controller<T extends KubernetesObject>(controller: Controller<T>): this {
     if (!configOf(controller).reconcile) {
@@ -70,6 +71,12 @@ export class Operator {
     }
     if (this.#controllers.some((other) => other.name === controller.name)) {
       this.#fail(`controllers need names of their own (option 'name'): current value is "${controller.name}"`);
+    }
+    const finalizer = configOf(controller).finalizer?.name;
+    const shares = (other: Controller<KubernetesObject>): boolean =>
+      other.resource.id === controller.resource.id && configOf(other).finalizer?.name === finalizer;
+    if (finalizer !== undefined && this.#controllers.some(shares)) {
+      this.#fail(`controllers of one kind need finalizers of their own: current value is "${finalizer}"`);
     }
     this.#controllers.push(controller as unknown as Controller<KubernetesObject>);
     return this;
@@ -152,17 +159,28 @@ export class Operator {
    *
    * It never ends the process, but for a second SIGTERM or SIGINT.
    *
+   * @throws {TypeError} If it is running already, or has no controllers
    * @throws {LeadershipLostError} If the lease is lost and `exitOnLoss` is set
    * @throws {Error} If reconciles ignored their abort and may still be running
    */
-  run(options: RunOptions = {}): Promise<void> {
-    return runOperator({
-      name: this.name,
-      controllers: this.#controllers,
-      election: this.#election,
-      readiness: this.#readiness,
-      metrics: this.metrics,
-    }, options);
+  async run(options: RunOptions = {}): Promise<void> {
+    const refuse = (rule: string): never => {
+      throw new TypeError(`Cannot run operator "${this.name}": ${rule}`);
+    };
+    if (this.#running) refuse("it is running already, and would reconcile everything twice at once");
+    if (this.#controllers.length === 0) refuse("it has no controllers: call .controller()");
+    this.#running = true;
+    try {
+      await runOperator({
+        name: this.name,
+        controllers: this.#controllers,
+        election: this.#election,
+        readiness: this.#readiness,
+        metrics: this.metrics,
+      }, options);
+    } finally {
+      this.#running = false;
+    }
   }
 
   /**

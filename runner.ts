@@ -15,11 +15,11 @@
  */
 import { getLogger } from "@logtape/logtape";
 import type { Logger } from "./logger.ts";
-import type { Client } from "./client.ts";
 import type { ChildClaims } from "./_owned_child.ts";
 import { UnderWay } from "./_under_way.ts";
 import { type WatchedKind, WatchedKinds } from "./_watched_kinds.ts";
-import { type ContextEnvironment, OWNER_INDEX } from "./context.ts";
+import type { Client } from "./client.ts";
+import { OWNER_INDEX } from "./context.ts";
 import {
   type CacheReader,
   configOf,
@@ -31,16 +31,18 @@ import {
 } from "./controller.ts";
 import { after } from "./delay.ts";
 import type { EventRecorder } from "./events.ts";
+import { hasFinalizer } from "./finalizer.ts";
 import type { Informer, InformerEvent } from "./informer.ts";
 import type { Informers } from "./informers.ts";
+import { LoopDetector } from "./loops.ts";
 import { WriteMemo } from "./memo.ts";
 import type { ControllerMetrics, Metrics } from "./metrics.ts";
 import { type QueueMetrics, WorkQueue } from "./queue.ts";
 import { Reconciler } from "./reconciler.ts";
-import { keyOf, type KubernetesObject, type Resource, toKey } from "./resource.ts";
+import { keyOf, type KubernetesObject, type ObjectRef, type Resource, toKey } from "./resource.ts";
 import { changesAnything, changesDesired, controllerUid, ownerKey } from "./triggers.ts";
 
-/** How long after the abort of running reconciles they are still waited for, in ms. */
+/** How long reconciles that were aborted are still waited for, in ms. */
 const ABORT_GRACE = 1000;
 
 /** What a runner shares with the others of its operator. */
@@ -49,6 +51,8 @@ export interface RunnerEnvironment {
   readonly operator: string;
   /** The caches. */
   readonly informers: Informers;
+  /** Which owners are applying which children now. */
+  readonly claims: ChildClaims;
   /** The metrics. */
   readonly metrics: Metrics;
   /** Namespaces for controllers that have none of their own. */
@@ -71,6 +75,13 @@ export interface Spell {
   readonly abort: AbortSignal;
 }
 
+/** What is kept of objects for one spell. */
+interface Memory {
+  readonly queue: WorkQueue;
+  readonly memo: WriteMemo;
+  readonly loops: LoopDetector;
+}
+
 /** Runs a controller, spell after spell, over caches that stay warm between them. */
 export class ControllerRunner<T extends KubernetesObject> {
   readonly #controller: Controller<T>;
@@ -79,6 +90,8 @@ export class ControllerRunner<T extends KubernetesObject> {
   readonly #log: Logger;
   readonly #primary: Informer<T>;
   readonly #watched: readonly WatchedKind[];
+  readonly #kinds: WatchedKinds;
+  readonly #underWay: UnderWay = new UnderWay();
   readonly #metrics: { readonly controller: ControllerMetrics; readonly queue: QueueMetrics };
 
   /** Asks for the caches that the controller needs. */
@@ -103,19 +116,21 @@ export class ControllerRunner<T extends KubernetesObject> {
         informer: this.#primary as unknown as Informer<KubernetesObject>,
         metadataOnly: false,
         owned: false,
+        namespaces,
+        selective: Boolean(labelSelector || fieldSelector),
       },
       ...sources.map((source) => {
-        const informer = informers.for(source.resource, {
-          namespaces: sourceNamespaces(source, namespaces),
-          labelSelector: source.labelSelector,
-          fieldSelector: source.fieldSelector,
-          metadataOnly: source.metadataOnly,
-        });
+        const { resource, labelSelector, fieldSelector, metadataOnly = false } = source;
+        const where = sourceNamespaces(source, namespaces);
+        const selection = { namespaces: where, labelSelector, fieldSelector, metadataOnly };
+        const informer = informers.for(resource, selection);
         const owned = source.map === undefined;
         if (owned) informer.addIndex(OWNER_INDEX, controllerUid);
-        return { resource: source.resource, informer, metadataOnly: source.metadataOnly ?? false, owned };
+        const selective = Boolean(labelSelector || fieldSelector);
+        return { resource, informer, metadataOnly, owned, namespaces: where, selective };
       }),
     ];
+    this.#kinds = new WatchedKinds(this.#watched);
   }
 
   /** The caches that the controller works from. */
@@ -129,16 +144,15 @@ export class ControllerRunner<T extends KubernetesObject> {
    * @returns False if a reconcile ignored its abort and may still be running
    */
   async work(spell: Spell): Promise<boolean> {
-    const { now, operator, informers } = this.#environment;
+    const { now, operator, informers, claims } = this.#environment;
     try {
       await Promise.all(this.informers.map((informer) => informer.whenSynced(spell.stop)));
     } catch (error) {
-      if (spell.stop.aborted) return true;
+      if (spell.stop.aborted) return this.#underWay.size === 0;
       throw error;
     }
     using queue = new WorkQueue({ now, metrics: this.#metrics.queue });
-    const memo = new WriteMemo();
-    const environment: ContextEnvironment = { operator, watched: this.#watched, recorder: spell.recorder, memo };
+    const memory: Memory = { queue, memo: new WriteMemo(), loops: new LoopDetector() };
     const client = spell.client.with({
       fieldManager: operator,
       onWritten: (resource, object) => {
@@ -148,21 +162,30 @@ export class ControllerRunner<T extends KubernetesObject> {
       },
     });
     const reconciler = new Reconciler(this.#controller, {
-      ...environment,
+      ...memory,
+      operator,
+      kinds: this.#kinds,
+      recorder: spell.recorder,
+      claims,
       client,
       cache: this.#primary,
       metrics: this.#metrics.controller,
-      queue,
+      underWay: this.#underWay,
       now,
       log: this.#log,
     });
-    const subscriptions = this.#subscribe(queue, memo);
+    const subscriptions = this.#subscribe(memory);
     const abort = (): void => reconciler.abort(spell.abort.reason);
     spell.abort.addEventListener("abort", abort, { once: true });
     const cancelResync = this.#resync(queue);
     try {
-      const workers = Array.from({ length: this.#config.concurrency }, () => this.#worker(queue, reconciler, spell.stop));
-      return await this.#finish(Promise.all(workers), spell.abort);
+      const workers = Array.from(
+        { length: this.#config.concurrency },
+        () => this.#worker(queue, reconciler, spell.stop),
+      );
+      if (!await this.#finish(Promise.all(workers), spell.abort)) return false;
+      // What the workers gave up waiting for was aborted long ago, or is of an earlier spell.
+      return this.#underWay.size === 0 || await within(ABORT_GRACE, this.#underWay.ended());
     } finally {
       cancelResync();
       for (const subscription of subscriptions) subscription[Symbol.dispose]();
@@ -203,27 +226,31 @@ export class ControllerRunner<T extends KubernetesObject> {
     }
   }
 
-  #subscribe(queue: WorkQueue, memo: WriteMemo): Disposable[] {
+  #subscribe(memory: Memory): Disposable[] {
     const [own, ...others] = this.#watched as [WatchedKind, ...WatchedKind[]];
     const { sources } = this.#config;
     return [
       // The children first, so that an owner's first reconcile finds them.
-      ...others.map((kind, index) => kind.informer.subscribe(this.#onOther(kind, sources[index]!, queue, memo))),
-      this.#primary.subscribe((event) => this.#onOwn(event, own.resource, queue, memo)),
+      ...others.map((kind, index) => kind.informer.subscribe(this.#onOther(kind, sources[index]!, memory))),
+      this.#primary.subscribe((event) => this.#onOwn(event, own.resource, memory)),
     ];
   }
 
-  #onOwn(event: InformerEvent<T>, resource: Resource, queue: WorkQueue, memo: WriteMemo): void {
+  #onOwn(event: InformerEvent<T>, resource: Resource, { queue, memo, loops }: Memory): void {
     const { type, object, previous, initial } = event;
     const key = keyOf(object);
     if (type === "deleted") {
       queue.remove(key);
       memo.forget(`${resource.id}/status ${key}`);
+      loops.forget(key);
       return;
     }
-    const { onStatus, predicates } = this.#config;
+    const { onStatus, predicates, finalizer } = this.#config;
     if (previous && !(onStatus ? changesAnything(previous, object) : changesDesired(previous, object))) return;
-    const wanted = object.metadata.deletionTimestamp !== undefined ||
+    // The first reconcile comes of the finalizer's being added, of which no predicate can know.
+    const held = previous && finalizer &&
+      hasFinalizer(previous, finalizer.name) !== hasFinalizer(object, finalizer.name);
+    const wanted = held || object.metadata.deletionTimestamp !== undefined ||
       predicates.every((accepts) => this.#guard("filter", true, () => accepts(object, previous)));
     if (wanted) queue.add(key, { priority: initial ? "initial" : "live" });
   }
@@ -231,8 +258,7 @@ export class ControllerRunner<T extends KubernetesObject> {
   #onOther(
     kind: WatchedKind,
     source: Source,
-    queue: WorkQueue,
-    memo: WriteMemo,
+    { queue, memo }: Memory,
   ): (event: InformerEvent<KubernetesObject>) => void {
     const { resource } = this.#controller;
     const reader = this.#reader();
@@ -242,11 +268,15 @@ export class ControllerRunner<T extends KubernetesObject> {
       return this.#guard(
         "watches",
         [],
-        () => [...map(object, reader)].map((target) => toKey("metadata" in target ? target.metadata : target)),
+        () =>
+          [...map(object, reader)].map((target) => this.#key("metadata" in target ? target.metadata : target, object)),
       );
     };
     return ({ type, object, previous, initial }) => {
-      if (type === "deleted") memo.forget(`${kind.resource.id} ${keyOf(object)}`);
+      if (type === "deleted") {
+        memo.forget(`${kind.resource.id} ${keyOf(object)}`);
+        memo.forget(`${kind.resource.id}/status ${keyOf(object)}`);
+      }
       // Of metadata alone the version is all that tells of a change of the rest.
       if (previous && !kind.metadataOnly && !changesAnything(previous, object)) return;
       const concerned = new Set(previous ? [...keys(previous), ...keys(object)] : keys(object));
@@ -254,6 +284,14 @@ export class ControllerRunner<T extends KubernetesObject> {
         if (key !== undefined) queue.add(key, { priority: initial ? "initial" : "live" });
       }
     };
+  }
+
+  /** The key of what an object was mapped to: none is in a namespace if the kind is not, nor outside of any if it is. */
+  #key({ name, namespace }: ObjectRef, { metadata }: KubernetesObject): string {
+    return toKey({
+      name,
+      namespace: this.#controller.resource.namespaced ? namespace ?? metadata.namespace : undefined,
+    });
   }
 
   /** Calls a user's function; what it throws is logged and answered with the fallback. */
@@ -268,7 +306,7 @@ export class ControllerRunner<T extends KubernetesObject> {
 
   #reader(): CacheReader {
     const informer = <R extends KubernetesObject>(resource: Resource<R>): Informer<R> => {
-      const found = this.#watched.find((kind) => kind.resource.id === resource.id);
+      const [found] = this.#kinds.caches(resource);
       if (!found) {
         throw new TypeError(
           `Cannot read ${resource.kind} from the cache of controller "${this.#controller.name}": it does not watch that kind`,
@@ -295,5 +333,16 @@ export class ControllerRunner<T extends KubernetesObject> {
     };
     arm();
     return () => cancel();
+  }
+}
+
+/** True if the promise resolves within so many ms. */
+async function within(ms: number, promise: Promise<unknown>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const cancel = after(ms, () => resolve(false));
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    cancel();
   }
 }

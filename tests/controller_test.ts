@@ -635,7 +635,12 @@ Deno.test("Controller refuses, when it is described, what could not work", () =>
     [() => things().onError(NaN), "'onError'"],
     [() => things().resync({ days: 1 } as never), "'resync'"],
     [() => things().owns(ConfigMap).owns(ConfigMap), `current value is "configmaps"`],
-    [() => things().owns(Thing), `current value is "things.example.com"`],
+    [() => things().owns(Thing).owns(Thing), `current value is "things.example.com"`],
+    [() => {
+      const named = (name: string) =>
+        (new Controller(Thing, { name }) as never as ReturnType<typeof things>).finalizer("example.com/a", nothing);
+      new Operator("x").controller(named("a").reconcile(nothing)).controller(named("b").reconcile(nothing));
+    }, "finalizers of their own"],
     [() => things().owns(Namespace), "cannot own a cluster-scoped kind"],
     [() => things().watches(ConfigMap, undefined as never), "must be a function"],
     [() => things().filter(1 as never), "must be a function"],
