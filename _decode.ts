@@ -38,11 +38,11 @@ export function slim<T extends KubernetesObject>(object: T): T {
 /** Options of {@linkcode Decoder}. */
 export interface DecoderOptions<T> {
   /** Makes of each object what is kept. @default {slim} */
-  transform?: ((object: T) => T) | undefined;
+  readonly transform?: ((object: T) => T) | undefined;
   /** Keeps nothing but `metadata`. @default {false} */
-  metadataOnly?: boolean | undefined;
+  readonly metadataOnly?: boolean | undefined;
   /** Where to log. @default {the logger of the category "tend", "watcher"} */
-  log?: Logger | undefined;
+  readonly log?: Logger | undefined;
 }
 
 /** Decodes the objects of one kind. */

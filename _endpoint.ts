@@ -19,17 +19,25 @@ import {
   applicable,
   type ApplyOptions,
   type CallOptions,
+  deleteBody,
+  type DeleteCollectionOptions,
+  type DeleteOptions,
   type GetOptions,
+  type ItemsOptions,
+  type List,
+  type ListOptions,
   type Patch,
   PATCH_TYPES,
   type PatchOptions,
   type Query,
   refOf,
   type RequestOptions,
+  selectQuery,
   type Target,
   type WriteOptions,
   writeQuery,
 } from "./_verbs.ts";
+import { isExpired, type Status } from "./errors.ts";
 import type { Draft, KubernetesObject, Resource } from "./resource.ts";
 
 /** What sends the requests: a client. */
@@ -64,7 +72,12 @@ export interface Subresource<T extends KubernetesObject = KubernetesObject> {
    * @throws {ApiError} With code 409 if there is a newer version
    */
   replace(object: Draft<T>, options?: WriteOptions): Promise<T>;
-  /** Changes some fields; with `metadata.resourceVersion` or `metadata.uid` in the patch, only of that version or object. */
+  /**
+   * Changes some fields; with `metadata.resourceVersion` or `metadata.uid` in the patch, only of that version or object.
+   *
+   * @throws {TypeError} If the patch is not what its type says
+   * @throws {ApiError} If the object does not exist, is another by now, or would not be valid
+   */
   patch(target: Target, patch: Patch, options?: PatchOptions): Promise<T>;
   /**
    * Says what it should be (server-side apply). What only the server sets is left out.
@@ -130,6 +143,61 @@ export class Endpoint<T extends KubernetesObject = KubernetesObject> implements 
     const path = await this.path(draft, options);
     const contentType = PATCH_TYPES.apply;
     return await this.write("PATCH", path, applicable(this.#kinded(draft)), options, { contentType, query: { force } });
+  }
+
+  /** Reads those of a namespace, or of all. */
+  async list(options: ListOptions): Promise<List<T>> {
+    const { namespace, signal, timeout } = options;
+    const path = this.#resource.path(namespace);
+    const list = await this.#client.request<List<T>>({ path, query: selectQuery(options), signal, timeout });
+    const { apiVersion, kind } = this.#shape;
+    // the items of a list mostly come without
+    const items = (list.items ?? []).map((item) => item.kind ? item : { ...item, apiVersion, kind });
+    return { ...list, metadata: list.metadata ?? {}, items };
+  }
+
+  /** Reads those of a namespace, or of all, page by page. */
+  async *items(options: ItemsOptions): AsyncGenerator<T> {
+    const { pageSize = 500, ...select } = options;
+    let token: string | undefined;
+    do {
+      const page = await this.#page({ ...select, limit: pageSize, continue: token });
+      yield* page.items;
+      token = page.metadata.continue;
+    } while (token);
+  }
+
+  /** Reads a page; if its token has expired, that of the newer state which the server offers instead. */
+  async #page(options: ListOptions): Promise<List<T>> {
+    try {
+      return await this.list(options);
+    } catch (error) {
+      const token = isExpired(error) ? error.status.metadata?.continue : undefined;
+      if (!token || token === options.continue) throw error;
+      return await this.list({ ...options, continue: token });
+    }
+  }
+
+  /** Deletes one. */
+  async delete(target: Target, options: DeleteOptions): Promise<T | Status> {
+    const { signal, timeout } = options;
+    const path = await this.path(target, options);
+    const body = deleteBody(options);
+    const answer = await this.#client.request<T | Status>({ method: "DELETE", path, body, signal, timeout });
+    if (!options.dryRun) this.tell(answer as T);
+    return answer;
+  }
+
+  /** Deletes the selected ones of a namespace. */
+  async deleteCollection(options: DeleteCollectionOptions): Promise<List<T> | Status> {
+    const { namespace, signal, timeout } = options;
+    const { id, namespaced } = this.#resource;
+    if (namespaced && namespace === undefined) {
+      throw new TypeError(`Cannot delete a collection of ${id}: 'namespace' must be set: current value is undefined`);
+    }
+    const path = this.#resource.path(namespace);
+    const query = selectQuery({ ...options, resourceVersion: undefined });
+    return await this.#client.request({ method: "DELETE", path, query, body: deleteBody(options), signal, timeout });
   }
 
   /** The path of a target. */

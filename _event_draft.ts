@@ -22,15 +22,15 @@ const MAX_NAME = 253;
 /** What an event says. */
 export interface EventDescription {
   /** `Normal` for what is as it should be, `Warning` for what is not. */
-  type: "Normal" | "Warning";
+  readonly type: "Normal" | "Warning";
   /** Why, as one word in camel case for machines, such as `BackupFailed`; cut to 128 bytes. */
-  reason: string;
+  readonly reason: string;
   /** What happened, for people; cut to 1024 bytes. */
-  note: string;
+  readonly note: string;
   /** What was done or failed, as one word in camel case; cut to 128 bytes. @default {the reason} */
-  action?: string | undefined;
+  readonly action?: string | undefined;
   /** Another object that the event is about. @default {undefined} */
-  related?: KubernetesObject | undefined;
+  readonly related?: KubernetesObject | undefined;
 }
 
 const encoder = new TextEncoder();

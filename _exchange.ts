@@ -17,11 +17,12 @@ import type { Logger } from "./logger.ts";
 import { excerpt, isJson, noAnswer, reasonOf, toError, warningsOf } from "./_answer.ts";
 import { readText, watched } from "./_body.ts";
 import { link, type Linked } from "./_linked_signal.ts";
-import { type Fetch, type Lane, type Line, Transport } from "./_transport.ts";
+import { type Lane, type Line, Transport } from "./_transport.ts";
+import type { ClientOptions, RequestAttempt } from "./_verbs.ts";
 import { Backoff } from "./backoff.ts";
-import { type Connection, type CredentialOptions, Credentials } from "./credentials.ts";
+import { type Connection, Credentials } from "./credentials.ts";
 import { after, delay, race } from "./delay.ts";
-import { type Duration, toMilliseconds } from "./duration.ts";
+import { toMilliseconds } from "./duration.ts";
 import { ApiError, TransportError } from "./errors.ts";
 
 /** How often a request is repeated because the server asked for it, as in client-go. */
@@ -32,26 +33,6 @@ const MAX_RETRY_AFTER = 120_000;
 const MAX_WARNINGS = 500;
 /** How many redirects within the server are followed. */
 const MAX_REDIRECTS = 5;
-
-/** One attempt, as {@linkcode ExchangeOptions.onRequest} gets it. */
-export interface RequestAttempt {
-  /** The HTTP method. */
-  readonly method: string;
-  /** The server's host and port. */
-  readonly host: string;
-  /** The HTTP status code, or `<error>` if no answer came. */
-  readonly code: number | string;
-}
-
-/** Options of {@linkcode Exchange}; documented where the client takes them. */
-export interface ExchangeOptions extends CredentialOptions {
-  fetch?: Fetch | undefined;
-  timeout?: Duration | undefined;
-  userAgent?: string | undefined;
-  retries?: number | undefined;
-  random?: (() => number) | undefined;
-  onRequest?: ((attempt: RequestAttempt) => void) | undefined;
-}
 
 /** A request, before the client's own headers. */
 export interface Outline {
@@ -70,7 +51,7 @@ export interface Outline {
 export interface Bounds {
   readonly signals: readonly AbortSignal[];
   readonly guards: readonly (() => void)[];
-  /** Told of each attempt, beside {@linkcode ExchangeOptions.onRequest}. */
+  /** Told of each attempt, beside {@linkcode ClientOptions.onRequest}. */
   readonly observers: readonly ((attempt: RequestAttempt) => void)[];
 }
 
@@ -97,7 +78,7 @@ export class Exchange {
   readonly #underWay = new Set<Promise<unknown>>();
 
   /** Opens and reads nothing. */
-  constructor(options: ExchangeOptions = {}) {
+  constructor(options: ClientOptions = {}) {
     const { fetch, timeout = 30_000, userAgent = "tend", retries = 2, now, random, onRequest } = options;
     if (!Number.isInteger(retries) || retries < 0) {
       throw new RangeError(

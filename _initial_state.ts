@@ -45,13 +45,13 @@ export interface State<T extends KubernetesObject> {
 /** Options of {@linkcode InitialState}. */
 export interface InitialOptions {
   /** The first way that is tried; then come those after it of stream, list, pages. @default {"list"} */
-  initial?: Initial | undefined;
+  readonly initial?: Initial | undefined;
   /** Seconds that a streaming list asks to live; 30 s later it is given up. @default {() => 300} */
-  timeoutSeconds?: (() => number) | undefined;
+  readonly timeoutSeconds?: (() => number) | undefined;
   /** Source of numbers from 0 up to 1. @default {Math.random} */
-  random?: (() => number) | undefined;
+  readonly random?: (() => number) | undefined;
   /** Where to log. @default {the logger of the category "tend", "watcher"} */
-  log?: Logger | undefined;
+  readonly log?: Logger | undefined;
 }
 
 /** True when the server no longer has, or does not yet have, the resource version that was asked for. */

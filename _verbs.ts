@@ -9,7 +9,6 @@
  *
  * @module
  */
-import type { RequestAttempt } from "./_exchange.ts";
 import type { Fetch } from "./_transport.ts";
 import type { CredentialOptions } from "./credentials.ts";
 import type { Duration } from "./duration.ts";
@@ -26,86 +25,96 @@ export type Target =
 /** Parameters of a request; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined | readonly string[]>>;
 
+/** One attempt to send a request, as {@linkcode ClientOptions.onRequest} gets it. */
+export interface RequestAttempt {
+  /** The HTTP method. */
+  readonly method: string;
+  /** The server's host and port. */
+  readonly host: string;
+  /** The HTTP status code, or `<error>` if no answer came. */
+  readonly code: number | string;
+}
+
 /** Options of `Client`. */
 export interface ClientOptions extends CredentialOptions {
   /** Sends requests instead of the network; then no file is read and no connection opened, unless a kubeconfig is given. @default {Deno's} */
-  fetch?: Fetch | undefined;
+  readonly fetch?: Fetch | undefined;
   /** Deadline of a request, repeats included, waits that the server asked for not. @default {30_000} */
-  timeout?: Duration | undefined;
+  readonly timeout?: Duration | undefined;
   /** How the client names itself. @default {"tend"} */
-  userAgent?: string | undefined;
+  readonly userAgent?: string | undefined;
   /** Who the fields that this client writes belong to. @default {"tend"} */
-  fieldManager?: string | undefined;
+  readonly fieldManager?: string | undefined;
   /** How often a read or a conditional write that got no answer is repeated, the first time at once. @default {2} */
-  retries?: number | undefined;
+  readonly retries?: number | undefined;
   /** Source of numbers from 0 up to 1. @default {Math.random} */
-  random?: (() => number) | undefined;
+  readonly random?: (() => number) | undefined;
   /** Called after each attempt, for metrics. @default {undefined} */
-  onRequest?: ((attempt: RequestAttempt) => void) | undefined;
+  readonly onRequest?: ((attempt: RequestAttempt) => void) | undefined;
 }
 
 /** Options of `Client.request` and `Client.stream`. */
 export interface RequestOptions {
   /** The HTTP method. @default {"GET"} */
-  method?: string | undefined;
+  readonly method?: string | undefined;
   /** The path, encoded, from the server's root, such as `/api/v1/pods`. */
-  path: string;
+  readonly path: string;
   /** Parameters to put behind the path. @default {undefined} */
-  query?: Query | undefined;
+  readonly query?: Query | undefined;
   /** Sent as JSON; a string as it is. @default {undefined} */
-  body?: unknown;
+  readonly body?: unknown;
   /** The type of the body. @default {"application/json"} */
-  contentType?: string | undefined;
+  readonly contentType?: string | undefined;
   /** The type of the answer. @default {"application/json"} */
-  accept?: string | undefined;
+  readonly accept?: string | undefined;
   /** Aborts the request, or the stream. @default {undefined} */
-  signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** The deadline; of a stream, until its answer begins. @default {the client's} */
-  timeout?: Duration | undefined;
+  readonly timeout?: Duration | undefined;
   /** More headers. @default {undefined} */
-  headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What a derived client does beside what its origin does: see `Client.with`. */
 export interface Derivation {
   /** Aborts every request. @default {undefined} */
-  signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Called before each attempt to send; throws to refuse it. @default {undefined} */
-  guard?: (() => void) | undefined;
+  readonly guard?: (() => void) | undefined;
   /** Gets each object that a write answered with, but not those of dry runs. @default {undefined} */
-  onWritten?: ((resource: Resource, object: KubernetesObject) => void) | undefined;
+  readonly onWritten?: ((resource: Resource, object: KubernetesObject) => void) | undefined;
   /** Called after each attempt, for metrics. @default {undefined} */
-  onRequest?: ((attempt: RequestAttempt) => void) | undefined;
+  readonly onRequest?: ((attempt: RequestAttempt) => void) | undefined;
   /** Who the fields that it writes belong to. @default {the origin's} */
-  fieldManager?: string | undefined;
+  readonly fieldManager?: string | undefined;
   /** Deadline of a request. @default {the origin's} */
-  timeout?: Duration | undefined;
+  readonly timeout?: Duration | undefined;
 }
 
 /** Options of every verb. */
 export interface CallOptions {
   /** The namespace. @default {the object's, else the client's} */
-  namespace?: string | undefined;
+  readonly namespace?: string | undefined;
   /** Aborts the request. @default {undefined} */
-  signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** The deadline. @default {the client's} */
-  timeout?: Duration | undefined;
+  readonly timeout?: Duration | undefined;
 }
 
 /** Options of a read of one object. */
 export interface GetOptions extends CallOptions {
   /** `"0"` allows an answer from the server's cache. @default {the newest} */
-  resourceVersion?: string | undefined;
+  readonly resourceVersion?: string | undefined;
 }
 
 /** Which objects are meant. */
 export interface SelectOptions extends CallOptions {
   /** The namespace; none is all of them. @default {undefined} */
-  namespace?: string | undefined;
+  readonly namespace?: string | undefined;
   /** Such as `app=web,tier!=test`. @default {undefined} */
-  labelSelector?: string | undefined;
+  readonly labelSelector?: string | undefined;
   /** Such as `metadata.name=web`. @default {undefined} */
-  fieldSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
 }
 
 /** How fresh a list must be: see "Resource versions" in the Kubernetes API concepts. */
@@ -114,75 +123,75 @@ export type ResourceVersionMatch = "Exact" | "NotOlderThan";
 /** Options of a list. */
 export interface ListOptions extends SelectOptions {
   /** The most objects in the answer. @default {all} */
-  limit?: number | undefined;
+  readonly limit?: number | undefined;
   /** The token that the page before came with. @default {undefined} */
-  continue?: string | undefined;
+  readonly continue?: string | undefined;
   /** How new the state must be. @default {the newest} */
-  resourceVersion?: string | undefined;
+  readonly resourceVersion?: string | undefined;
   /** How `resourceVersion` is meant. @default {undefined} */
-  resourceVersionMatch?: ResourceVersionMatch | undefined;
+  readonly resourceVersionMatch?: ResourceVersionMatch | undefined;
 }
 
 /** Options of a list that is read page by page. */
 export interface ItemsOptions extends SelectOptions {
   /** Objects per request. @default {500} */
-  pageSize?: number | undefined;
+  readonly pageSize?: number | undefined;
 }
 
 /** Options of a watch. */
 export interface WatchOptions extends SelectOptions {
   /** Only what changed after it. @default {the newest state first} */
-  resourceVersion?: string | undefined;
+  readonly resourceVersion?: string | undefined;
   /** How `resourceVersion` is meant. @default {undefined} */
-  resourceVersionMatch?: ResourceVersionMatch | undefined;
+  readonly resourceVersionMatch?: ResourceVersionMatch | undefined;
   /** Asks for events that only move the resource version on. @default {false} */
-  allowWatchBookmarks?: boolean | undefined;
+  readonly allowWatchBookmarks?: boolean | undefined;
   /** After how many seconds the server ends the watch. @default {the server's choice} */
-  timeoutSeconds?: number | undefined;
+  readonly timeoutSeconds?: number | undefined;
   /** Asks for the state first, as events, ended by a marked bookmark. @default {undefined} */
-  sendInitialEvents?: boolean | undefined;
+  readonly sendInitialEvents?: boolean | undefined;
 }
 
 /** Options of every write. */
 export interface WriteOptions extends CallOptions {
   /** Lets the server check and answer without storing. @default {false} */
-  dryRun?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
   /** What the server does with unknown and duplicate fields. @default {the server's, which is "Warn"} */
-  fieldValidation?: "Ignore" | "Warn" | "Strict" | undefined;
+  readonly fieldValidation?: "Ignore" | "Warn" | "Strict" | undefined;
   /** Who the written fields belong to. @default {the client's} */
-  fieldManager?: string | undefined;
+  readonly fieldManager?: string | undefined;
 }
 
 /** Options of a patch. */
 export interface PatchOptions extends WriteOptions {
   /** `merge` is RFC 7386, `json` RFC 6902, `strategic` merges lists of built-in kinds by their keys. @default {"merge"} */
-  type?: PatchType | undefined;
+  readonly type?: PatchType | undefined;
 }
 
 /** Options of a server-side apply. */
 export interface ApplyOptions extends WriteOptions {
   /** Takes over fields that belong to other managers. @default {false} */
-  force?: boolean | undefined;
+  readonly force?: boolean | undefined;
 }
 
 /** Options of a delete. */
 export interface DeleteOptions extends CallOptions {
   /** Deletes only the object of this uid. @default {undefined} */
-  uid?: string | undefined;
+  readonly uid?: string | undefined;
   /** Deletes only this version of the object. @default {undefined} */
-  resourceVersion?: string | undefined;
+  readonly resourceVersion?: string | undefined;
   /** What becomes of what it owns. @default {the kind's, mostly "Background"} */
-  propagationPolicy?: "Orphan" | "Background" | "Foreground" | undefined;
+  readonly propagationPolicy?: "Orphan" | "Background" | "Foreground" | undefined;
   /** Seconds until the object is killed. @default {the object's} */
-  gracePeriodSeconds?: number | undefined;
+  readonly gracePeriodSeconds?: number | undefined;
   /** Lets the server check and answer without deleting. @default {false} */
-  dryRun?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
 }
 
 /** Options of a delete of many objects. */
 export interface DeleteCollectionOptions extends ListOptions, Omit<DeleteOptions, "uid" | "resourceVersion"> {
   /** The namespace. @default {none, which is only right for cluster-scoped kinds} */
-  namespace?: string | undefined;
+  readonly namespace?: string | undefined;
 }
 
 /** The ways to patch. */

@@ -24,11 +24,11 @@ const REFUSALS = [400, 401, 403, 404, 405, 406, 415, 422];
 /** Options of {@linkcode Problems}. */
 export interface ProblemsOptions {
   /** The namespace to look in. @default {all namespaces} */
-  namespace?: string | undefined;
+  readonly namespace?: string | undefined;
   /** Takes a new problem, or nothing when it is over. @default {nobody} */
-  onProblem?: ((problem: Error | undefined) => void) | undefined;
+  readonly onProblem?: ((problem: Error | undefined) => void) | undefined;
   /** Where to log. @default {the logger of the category "tend", "watcher"} */
-  log?: Logger | undefined;
+  readonly log?: Logger | undefined;
 }
 
 /** How a request failed. */

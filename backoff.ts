@@ -27,13 +27,13 @@ export function backoff(first: number, failures: number, max: number = MAX_BACKO
 /** Options of {@linkcode Backoff}. */
 export interface BackoffOptions {
   /** First delay, in ms. @default {800} */
-  first?: number | undefined;
+  readonly first?: number | undefined;
   /** Longest delay before jitter, in ms. @default {30_000} */
-  max?: number | undefined;
+  readonly max?: number | undefined;
   /** Adds up to this share of the delay at random, so that many clients do not retry in step. @default {1} */
-  jitter?: number | undefined;
+  readonly jitter?: number | undefined;
   /** Source of numbers from 0 up to 1. @default {Math.random} */
-  random?: (() => number) | undefined;
+  readonly random?: (() => number) | undefined;
 }
 
 /** Keeps count of failures in a row and says how long to wait: client-go's reflector back-off by default. */

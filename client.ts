@@ -14,13 +14,12 @@
  *
  * @module
  */
-import { Exchange, type RequestAttempt } from "./_exchange.ts";
-import { lines, parseEvent, UNCOMPRESSED } from "./_stream.ts";
 import { Endpoint, type Subresource } from "./_endpoint.ts";
+import { Exchange } from "./_exchange.ts";
+import { lines, parseEvent, UNCOMPRESSED } from "./_stream.ts";
 import {
   type ApplyOptions,
   type ClientOptions,
-  deleteBody,
   type DeleteCollectionOptions,
   type DeleteOptions,
   type Derivation,
@@ -30,6 +29,7 @@ import {
   type ListOptions,
   type Patch,
   type PatchOptions,
+  type RequestAttempt,
   type RequestOptions,
   type Scale,
   selectQuery,
@@ -40,11 +40,10 @@ import {
   type WriteOptions,
 } from "./_verbs.ts";
 import { toMilliseconds } from "./duration.ts";
-import { ApiError, isExpired, isNotFound, type Status } from "./errors.ts";
+import { ApiError, isNotFound, type Status } from "./errors.ts";
 import type { Draft, KubernetesObject, Resource } from "./resource.ts";
 
 export type { JsonPatchOperation } from "./json.ts";
-export type { RequestAttempt } from "./_exchange.ts";
 export type { Subresource } from "./_endpoint.ts";
 export type { Fetch } from "./_transport.ts";
 export type {
@@ -62,6 +61,7 @@ export type {
   PatchOptions,
   PatchType,
   Query,
+  RequestAttempt,
   RequestOptions,
   ResourceVersionMatch,
   Scale,
@@ -219,7 +219,11 @@ export class Api<T extends KubernetesObject = KubernetesObject> {
     return this.#object.get(target, options);
   }
 
-  /** Reads an object; undefined if it does not exist. */
+  /**
+   * Reads an object; undefined if it does not exist.
+   *
+   * @throws {ApiError} If it must not be read
+   */
   async find(target: Target, options: GetOptions = {}): Promise<T | undefined> {
     try {
       return await this.get(target, options);
@@ -229,15 +233,13 @@ export class Api<T extends KubernetesObject = KubernetesObject> {
     }
   }
 
-  /** Reads the objects of a namespace, or of all. */
-  async list(options: ListOptions = {}): Promise<List<T>> {
-    const { namespace, signal, timeout } = options;
-    const path = this.resource.path(namespace);
-    const list = await this.client.request<List<T>>({ path, query: selectQuery(options), signal, timeout });
-    const { apiVersion, kind } = this.resource;
-    // the items of a list mostly come without
-    const items = (list.items ?? []).map((item) => item.kind ? item : { ...item, apiVersion, kind });
-    return { ...list, metadata: list.metadata ?? {}, items };
+  /**
+   * Reads the objects of a namespace, or of all.
+   *
+   * @throws {ApiError} If they must not be read, or the version that is asked for is no longer there
+   */
+  list(options: ListOptions = {}): Promise<List<T>> {
+    return this.#object.list(options);
   }
 
   /**
@@ -245,26 +247,11 @@ export class Api<T extends KubernetesObject = KubernetesObject> {
    *
    * Caveats: when reading takes so long that the server forgets the state it began with, the rest is of a newer one, so
    * an object that changed meanwhile may come twice, or not at all.
+   *
+   * @throws {ApiError} As `list` does
    */
-  async *items(options: ItemsOptions = {}): AsyncGenerator<T> {
-    const { pageSize = 500, ...select } = options;
-    let token: string | undefined;
-    do {
-      const page = await this.#page({ ...select, limit: pageSize, continue: token });
-      yield* page.items;
-      token = page.metadata.continue;
-    } while (token);
-  }
-
-  /** Reads a page; if its token has expired, that of the newer state which the server offers instead. */
-  async #page(options: ListOptions): Promise<List<T>> {
-    try {
-      return await this.list(options);
-    } catch (error) {
-      const token = isExpired(error) ? error.status.metadata?.continue : undefined;
-      if (!token || token === options.continue) throw error;
-      return await this.list({ ...options, continue: token });
-    }
+  items(options: ItemsOptions = {}): AsyncGenerator<T> {
+    return this.#object.items(options);
   }
 
   /**
@@ -285,7 +272,12 @@ export class Api<T extends KubernetesObject = KubernetesObject> {
     return this.#object.replace(object, options);
   }
 
-  /** Changes some fields; with `metadata.resourceVersion` or `metadata.uid` in the patch, only of that version or object. */
+  /**
+   * Changes some fields; with `metadata.resourceVersion` or `metadata.uid` in the patch, only of that version or object.
+   *
+   * @throws {TypeError} If the patch is not what its type says
+   * @throws {ApiError} If the object does not exist, is another by now, or would not be valid
+   */
   patch(target: Target, patch: Patch, options: PatchOptions = {}): Promise<T> {
     return this.#object.patch(target, patch, options);
   }
@@ -299,36 +291,23 @@ export class Api<T extends KubernetesObject = KubernetesObject> {
     return this.#object.apply(draft, options);
   }
 
-  /** Deletes an object; answers with it, or with the `Status` of its deletion. */
-  async delete(target: Target, options: DeleteOptions = {}): Promise<T | Status> {
-    const { signal, timeout } = options;
-    const path = await this.#object.path(target, options);
-    const answer = await this.client.request<T | Status>({
-      method: "DELETE",
-      path,
-      body: deleteBody(options),
-      signal,
-      timeout,
-    });
-    if (!options.dryRun) this.#object.tell(answer as T);
-    return answer;
+  /**
+   * Deletes an object; answers with it, or with the `Status` of its deletion.
+   *
+   * @throws {ApiError} If it does not exist, or is not of the `uid` or `resourceVersion` that is asked for
+   */
+  delete(target: Target, options: DeleteOptions = {}): Promise<T | Status> {
+    return this.#object.delete(target, options);
   }
 
   /**
    * Deletes the selected objects of a namespace. RBAC: `deletecollection`.
    *
    * @throws {TypeError} If the kind is namespaced and no namespace is given
+   * @throws {ApiError} If they must not be deleted
    */
-  async deleteCollection(options: DeleteCollectionOptions = {}): Promise<List<T> | Status> {
-    const { namespace, signal, timeout } = options;
-    if (this.resource.namespaced && namespace === undefined) {
-      throw new TypeError(
-        `Cannot delete a collection of ${this.resource.id}: 'namespace' must be set: current value is undefined`,
-      );
-    }
-    const path = this.resource.path(namespace);
-    const query = selectQuery({ ...options, resourceVersion: undefined });
-    return await this.client.request({ method: "DELETE", path, query, body: deleteBody(options), signal, timeout });
+  deleteCollection(options: DeleteCollectionOptions = {}): Promise<List<T> | Status> {
+    return this.#object.deleteCollection(options);
   }
 
   /**

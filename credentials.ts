@@ -27,33 +27,33 @@ const MARGIN = 30_000;
 /** Options of {@linkcode Credentials}; what is given stands before what a kubeconfig or service account says. */
 export interface CredentialOptions {
   /** Path of a kubeconfig, or several as in `KUBECONFIG`. @default {see Credentials} */
-  kubeconfig?: string | undefined;
+  readonly kubeconfig?: string | undefined;
   /** A context of the kubeconfig. @default {its current-context} */
-  context?: string | undefined;
+  readonly context?: string | undefined;
   /** URL of the API server; without `kubeconfig` and `context`, nothing is read from files. @default {undefined} */
-  server?: string | undefined;
+  readonly server?: string | undefined;
   /** Bearer token. @default {undefined} */
-  token?: string | undefined;
+  readonly token?: string | undefined;
   /** The certificates (PEM) that the server's must lead to. @default {undefined} */
-  ca?: string | undefined;
+  readonly ca?: string | undefined;
   /** Client certificate (PEM). @default {undefined} */
-  cert?: string | undefined;
+  readonly cert?: string | undefined;
   /** Key of the client certificate (PEM, not encrypted). @default {undefined} */
-  key?: string | undefined;
+  readonly key?: string | undefined;
   /** Trusts any server. @default {false} */
-  insecureSkipTlsVerify?: boolean | undefined;
+  readonly insecureSkipTlsVerify?: boolean | undefined;
   /** The name in the server's certificate, if it is not the URL's host. @default {undefined} */
-  tlsServerName?: string | undefined;
+  readonly tlsServerName?: string | undefined;
   /** The namespace for whatever names none. @default {the context's or service account's, else "default"} */
-  namespace?: string | undefined;
+  readonly namespace?: string | undefined;
   /** Reads an environment variable. @default {Deno.env.get; one without permission is not set} */
-  env?: ((name: string) => string | undefined) | undefined;
+  readonly env?: ((name: string) => string | undefined) | undefined;
   /** Reads a text file. @default {Deno.readTextFile} */
-  readFile?: ((path: string) => Promise<string>) | undefined;
+  readonly readFile?: ((path: string) => Promise<string>) | undefined;
   /** Where the service account's files are. @default {"/var/run/secrets/kubernetes.io/serviceaccount"} */
-  serviceAccountDir?: string | undefined;
-  /** A clock that only goes forward, in ms. @default {performance.now} */
-  now?: (() => number) | undefined;
+  readonly serviceAccountDir?: string | undefined;
+  /** Monotonic clock, in ms. @default {performance.now} */
+  readonly now?: (() => number) | undefined;
 }
 
 /** A server and the way to it. */

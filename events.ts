@@ -53,19 +53,19 @@ export { cutText, type EventDescription } from "./_event_draft.ts";
 /** Options of {@linkcode EventRecorder}. */
 export interface EventRecorderOptions {
   /** The controller's name, which may be qualified by a domain: `backup-operator`, `example.com/backup-operator`. */
-  controller: string;
+  readonly controller: string;
   /** The process, such as the Pod's name; cut to 128 bytes. @default {the controller's name} */
-  instance?: string | undefined;
+  readonly instance?: string | undefined;
   /** How long after it was last seen the same event is of one series. @default {6 minutes} */
-  seriesWindow?: Duration | undefined;
-  /** The monotonic clock, in ms. @default {performance.now} */
-  now?: (() => number) | undefined;
+  readonly seriesWindow?: Duration | undefined;
+  /** Monotonic clock, in ms. @default {performance.now} */
+  readonly now?: (() => number) | undefined;
   /** Source of numbers from 0 up to 1. @default {Math.random} */
-  random?: (() => number) | undefined;
+  readonly random?: (() => number) | undefined;
   /** Called for each event, or new count of a series, that was dropped. @default {undefined} */
-  onDropped?: (() => void) | undefined;
-  /** Where drops are logged. @default {the logger "tend", "events"} */
-  log?: Logger | undefined;
+  readonly onDropped?: (() => void) | undefined;
+  /** Where to log. @default {the logger of the category "tend", "events"} */
+  readonly log?: Logger | undefined;
 }
 
 /** How many events wait to be sent before new ones are dropped. */

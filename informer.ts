@@ -46,17 +46,17 @@ export interface InformerEvent<T> {
 /** Options of {@linkcode Informer}. */
 export interface InformerOptions<T> extends Selection {
   /** Makes of each object what is kept. @default {slim} */
-  transform?: ((object: T) => T) | undefined;
+  readonly transform?: ((object: T) => T) | undefined;
   /** Keeps nothing but `metadata`, and asks the server for nothing else. @default {false} */
-  metadataOnly?: boolean | undefined;
+  readonly metadataOnly?: boolean | undefined;
   /** The way to the initial state. @default {"list"} */
-  initial?: Initial | undefined;
-  /** Monotonic time in ms. @default {performance.now} */
-  now?: (() => number) | undefined;
+  readonly initial?: Initial | undefined;
+  /** Monotonic clock, in ms. @default {performance.now} */
+  readonly now?: (() => number) | undefined;
   /** Source of numbers from 0 up to 1. @default {Math.random} */
-  random?: (() => number) | undefined;
+  readonly random?: (() => number) | undefined;
   /** Where to log. @default {the logger of the category "tend", "informer"} */
-  log?: Logger | undefined;
+  readonly log?: Logger | undefined;
 }
 
 /** The cache of one watch, and how the watch is doing. */

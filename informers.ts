@@ -23,12 +23,12 @@ import type { KubernetesObject, Resource } from "./resource.ts";
 
 /** Options of {@linkcode Informers}, for each of its informers. */
 export interface InformersOptions {
-  /** Monotonic time in ms. @default {performance.now} */
-  now?: (() => number) | undefined;
+  /** Monotonic clock, in ms. @default {performance.now} */
+  readonly now?: (() => number) | undefined;
   /** Source of numbers from 0 up to 1. @default {Math.random} */
-  random?: (() => number) | undefined;
+  readonly random?: (() => number) | undefined;
   /** Where to log. @default {the logger of the category "tend", "informer"} */
-  log?: Logger | undefined;
+  readonly log?: Logger | undefined;
 }
 
 /** What tells the shared informers apart. */

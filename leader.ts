@@ -57,35 +57,35 @@ export type { Term } from "./_leader_term.ts";
 /** How an election stands. */
 export interface LeaderState {
   /** True while this replica leads. */
-  leading: boolean;
+  readonly leading: boolean;
   /** Who holds the lease, as last seen. */
-  holder: string | undefined;
+  readonly holder: string | undefined;
   /** Why the lease could not be read or written; absent when it could. */
-  problem?: Error;
+  readonly problem?: Error;
 }
 
 /** Options of {@linkcode LeaderElector}. */
 export interface LeaderOptions {
   /** The Lease's namespace. */
-  namespace: string;
+  readonly namespace: string;
   /** The Lease's name: one per operator, not shared with others. */
-  name: string;
+  readonly name: string;
   /** Tells this process from all others. @default {the host's name and a random part} */
-  identity?: string | undefined;
+  readonly identity?: string | undefined;
   /** How long others wait after the last renewal they saw, in whole seconds (rounded up). @default {15 s} */
-  leaseDuration?: Duration | undefined;
+  readonly leaseDuration?: Duration | undefined;
   /** How long after its last renewal a leader goes on; less than `leaseDuration`. @default {10 s} */
-  renewDeadline?: Duration | undefined;
+  readonly renewDeadline?: Duration | undefined;
   /** Time between two tries, and up to 20 % more; with that less than `renewDeadline`. @default {2 s} */
-  retryPeriod?: Duration | undefined;
-  /** The monotonic clock, in ms. @default {performance.now} */
-  now?: (() => number) | undefined;
+  readonly retryPeriod?: Duration | undefined;
+  /** Monotonic clock, in ms. @default {performance.now} */
+  readonly now?: (() => number) | undefined;
   /** Source of numbers from 0 up to 1. @default {Math.random} */
-  random?: (() => number) | undefined;
-  /** Where the election logs. @default {the logger "tend", "leader"} */
-  log?: Logger | undefined;
-  /** Called when the state has changed; what it throws is logged. */
-  onChange?: ((state: LeaderState) => void) | undefined;
+  readonly random?: (() => number) | undefined;
+  /** Where to log. @default {the logger of the category "tend", "leader"} */
+  readonly log?: Logger | undefined;
+  /** Called when the state has changed; what it throws is logged. @default {undefined} */
+  readonly onChange?: ((state: LeaderState) => void) | undefined;
 }
 
 /** Up to this share is added to the retry period, so that replicas do not retry in step. */

@@ -58,18 +58,18 @@ export interface QueueMetrics {
 
 /** Options of {@linkcode WorkQueue}. */
 export interface WorkQueueOptions {
-  /** Monotonic clock, in ms. @default {() => performance.now()} */
-  now?: (() => number) | undefined;
+  /** Monotonic clock, in ms. @default {performance.now} */
+  readonly now?: (() => number) | undefined;
   /** Where to count. @default {undefined} */
-  metrics?: QueueMetrics | undefined;
+  readonly metrics?: QueueMetrics | undefined;
 }
 
 /** Options of {@linkcode WorkQueue.add}. */
 export interface AddOptions {
   /** Ms until the key is ready. None means that something changed: it is ready at once. @default {undefined} */
-  delay?: number | undefined;
+  readonly delay?: number | undefined;
   /** Whether it goes before or behind the initial list; of several the higher one stands. @default {"live"} */
-  priority?: QueuePriority | undefined;
+  readonly priority?: QueuePriority | undefined;
 }
 
 interface Waiter {

@@ -43,37 +43,37 @@ export type WatcherEvent<T> =
 /** Options of {@linkcode watch}. */
 export interface WatcherOptions<T> {
   /** Ends the iterator, which returns; the only thing that does. */
-  signal: AbortSignal;
+  readonly signal: AbortSignal;
   /** The namespace to look in. @default {all namespaces} */
-  namespace?: string | undefined;
+  readonly namespace?: string | undefined;
   /** Selects by labels, on the server. @default {everything} */
-  labelSelector?: string | undefined;
+  readonly labelSelector?: string | undefined;
   /** Selects by fields, on the server. @default {everything} */
-  fieldSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   /** Makes of each object what is yielded, while the list is still arriving. @default {slim} */
-  transform?: ((object: T) => T) | undefined;
+  readonly transform?: ((object: T) => T) | undefined;
   /** Asks the server for nothing but `metadata`. @default {false} */
-  metadataOnly?: boolean | undefined;
+  readonly metadataOnly?: boolean | undefined;
   /**
    * The way to the initial state: one consistent list, pages of 500, or a streaming list. What the server refuses gives
    * way to the next of stream, list, pages.
    *
    * @default {"list"}
    */
-  initial?: Initial | undefined;
+  readonly initial?: Initial | undefined;
   /**
    * Called with an error when the watch gets nowhere, once for each cause, and with nothing when it is well again.
    *
    * A refusal, such as a missing permission or kind, is reported at once; what usually passes, such as a lost connection,
    * after three failures in a row.
    */
-  onProblem?: ((error: Error | undefined) => void) | undefined;
-  /** Monotonic time in ms. @default {performance.now} */
-  now?: (() => number) | undefined;
+  readonly onProblem?: ((error: Error | undefined) => void) | undefined;
+  /** Monotonic clock, in ms. @default {performance.now} */
+  readonly now?: (() => number) | undefined;
   /** Source of numbers from 0 up to 1. @default {Math.random} */
-  random?: (() => number) | undefined;
+  readonly random?: (() => number) | undefined;
   /** Where to log. @default {the logger of the category "tend", "watcher"} */
-  log?: Logger | undefined;
+  readonly log?: Logger | undefined;
 }
 
 /** A watch that lasted so long, in ms, is well: the back-off starts afresh. */
