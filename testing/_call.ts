@@ -11,9 +11,9 @@
  *
  * @module
  */
+import type { Ground } from "./_kind.ts";
 import type { Registry, ResourceInfo } from "./_registry.ts";
 import type { ResourceRequest } from "./_router.ts";
-import type { Store } from "./_store.ts";
 import type { Fields, Kube } from "./_objects.ts";
 
 /** Who asks. */
@@ -29,15 +29,8 @@ export interface User {
 }
 
 /** The parts of a server that handlers share. */
-export interface ServerState {
-  readonly store: Store;
+export interface ServerState extends Ground {
   readonly registry: Registry;
-  /** Wall time. */
-  now(): Date;
-  /** Between 0 and 1. */
-  random(): number;
-  /** A fresh uid. */
-  uid(): string;
   /** Aborts when the server closes. */
   readonly closed: AbortSignal;
   /** True if a user may do that; always true while authorization is off. */

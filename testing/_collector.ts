@@ -11,7 +11,7 @@
  */
 import { groupOf, type OwnerReference } from "../resource.ts";
 import type { ServerState } from "./_call.ts";
-import { pathOf, type Perform } from "./_controllers.ts";
+import { pathOf, type Perform } from "./_perform.ts";
 import type { Kube } from "./_objects.ts";
 import type { ResourceInfo } from "./_registry.ts";
 import type { Collection, StoredEvent } from "./_store.ts";

@@ -11,29 +11,14 @@
  *
  * @module
  */
+import { pathOf, type Perform } from "./_perform.ts";
 import type { ServerState } from "./_call.ts";
 import { Collector } from "./_collector.ts";
-import type { Fields, Kube } from "./_objects.ts";
-import type { ResourceInfo } from "./_registry.ts";
+import type { Kube } from "./_objects.ts";
 import type { Collection, StoredEvent } from "./_store.ts";
 
 /** Controllers that a server can run. */
 export type ControllerName = "garbage-collector" | "namespaces";
-
-/** Sends a request as the controller manager; answers with the code and body. */
-export type Perform = (
-  method: string,
-  path: string,
-  body?: Fields,
-  contentType?: string,
-) => { code: number; body: Fields };
-
-/** The path of an object. */
-export function pathOf(info: ResourceInfo, { metadata }: Kube): string {
-  const root = info.group === "" ? `/api/${info.version}` : `/apis/${info.apiVersion}`;
-  const namespace = info.namespaced ? `/namespaces/${metadata.namespace}` : "";
-  return `${root}${namespace}/${info.plural}/${encodeURIComponent(metadata.name ?? "")}`;
-}
 
 /** Runs controllers until disposed; a change is met `delay` ms after it was made. */
 export function runControllers(

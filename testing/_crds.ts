@@ -9,44 +9,13 @@
  *
  * @module
  */
-import type { Behaviour } from "./_kinds.ts";
+import type { Behaviour } from "./_kind.ts";
 import type { Fields, Kube } from "./_objects.ts";
 import { validate } from "./_validate.ts";
-import type { GroupInfo, ResourceInfo, SubresourceInfo, VersionInfo } from "./_registry.ts";
+import type { GroupInfo, ResourceInfo, SubresourceInfo, VersionInfo } from "./_resource_info.ts";
 import type { Schema } from "./_schema.ts";
 
-/** A column that `kubectl get` shows. */
-export interface PrinterColumn {
-  readonly name: string;
-  readonly type: string;
-  readonly format?: string;
-  readonly description?: string;
-  readonly priority?: number;
-  readonly jsonPath: string;
-}
-
-/** Where a custom resource keeps what its scale shows. */
-export interface ScalePaths {
-  readonly specReplicasPath: string;
-  readonly statusReplicasPath: string;
-  readonly labelSelectorPath?: string;
-}
-
-/** What a CustomResourceDefinition says of one version. */
-export interface CustomVersion {
-  /** The definition's name. */
-  readonly definition: string;
-  readonly schema: Schema;
-  readonly behaviour: Behaviour;
-  readonly columns: readonly PrinterColumn[] | undefined;
-  readonly scale: ScalePaths | undefined;
-  /** True while the definition is being deleted. */
-  readonly terminating: boolean;
-  /** The version that objects are stored in. */
-  readonly storageVersion: string;
-  /** The text of the warning, if the version is deprecated. */
-  readonly deprecation: string | undefined;
-}
+export type { CustomVersion, PrinterColumn, ScalePaths } from "./_resource_info.ts";
 
 const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const SUB_VERBS = ["get", "patch", "update"];

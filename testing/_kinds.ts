@@ -9,58 +9,12 @@
  *
  * @module
  */
-import type { ServerState } from "./_call.ts";
-import type { Fields } from "./_objects.ts";
-import type { Cause } from "./_status.ts";
+import type { Behaviour } from "./_kind.ts";
 import { CORE } from "./_kinds_core.ts";
 import { WORKLOADS } from "./_kinds_workloads.ts";
 import { OTHERS } from "./_kinds_others.ts";
 
-/** How a kind behaves; what is absent is the common way. */
-export interface Behaviour {
-  /** Fills in what the client left out; after every decoding. */
-  readonly defaults?: (object: Fields) => void;
-  /** Sets what only the server may; at creation, after defaults. */
-  readonly prepareCreate?: (object: Fields, server: ServerState) => void;
-  /** Sets what an update may not change. */
-  readonly prepareUpdate?: (object: Fields, old: Fields) => void;
-  /** What is wrong with an object. */
-  readonly validate?: (object: Fields, apiVersion: string, subresource: string, old?: Fields) => Cause[];
-  /** The group that errors name, if it is not that of the resource. */
-  readonly errorGroup?: string;
-  /** What is wrong with a change. */
-  readonly validateUpdate?: (object: Fields, old: Fields, apiVersion: string) => Cause[];
-  /** What allocates after validation, such as a cluster IP. */
-  readonly allocate?: (object: Fields, server: ServerState, old?: Fields) => void;
-  /** What the generation counts the changes of; absent if the kind has no generation. */
-  readonly desired?: (object: Fields) => unknown;
-  /** True if a write to /status leaves all metadata alone. */
-  readonly statusKeepsMetadata?: boolean;
-  /** True if /status is the only way to write the status. */
-  readonly status?: boolean;
-  /** True if PUT makes what is not there. */
-  readonly createOnUpdate?: boolean;
-  /** True if DELETE answers with the object. */
-  readonly returnsDeleted?: boolean;
-  /** True if an update must say which version it was made for. */
-  readonly conditionalUpdate?: boolean;
-  /** The rule for names. @default {"subdomain"} */
-  readonly names?: "subdomain" | "label" | "path" | "label1035";
-  /** Fields that selectors may use beside name and namespace. */
-  readonly selectable?: readonly string[];
-  /** What a selector sees where the field is absent. */
-  readonly selectDefaults?: Readonly<Record<string, string>>;
-  /** Seconds of grace that a deletion gives, by what it asks for. @default {0} */
-  readonly grace?: (object: Fields, asked: number | undefined) => number;
-  /** Sets what a deletion changes beside the metadata; answers with a copy. */
-  readonly prepareDelete?: (object: Fields) => Fields;
-  /** True if a deletion orphans dependents unless it is told otherwise. */
-  readonly orphans?: boolean;
-  /** Converts to how it is stored, from the version that it was written in. */
-  readonly toStorage?: (object: Fields, apiVersion: string) => Fields;
-  /** Converts from how it is stored. */
-  readonly fromStorage?: (object: Fields, apiVersion: string) => Fields;
-}
+export type { Behaviour } from "./_kind.ts";
 
 const ALL: Readonly<Record<string, Behaviour>> = { ...CORE, ...WORKLOADS, ...OTHERS };
 

@@ -10,7 +10,7 @@
  *
  * @module
  */
-import type { Behaviour } from "./_kinds.ts";
+import type { Behaviour } from "./_kind.ts";
 import { type Fields, isObject } from "./_objects.ts";
 import { type Cause, cause } from "./_status.ts";
 

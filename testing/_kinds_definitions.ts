@@ -11,7 +11,7 @@
  */
 import { CLEANUP } from "./_definitions.ts";
 import { validateDefinition, validateDefinitionUpdate } from "./_definition_rules.ts";
-import type { Behaviour } from "./_kinds.ts";
+import type { Behaviour } from "./_kind.ts";
 import type { Fields } from "./_objects.ts";
 
 /** The behaviour. */

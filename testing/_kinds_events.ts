@@ -11,7 +11,7 @@
  */
 import { builtinSchema } from "./_builtin.ts";
 import { decodeGo } from "./_go_decode.ts";
-import type { Behaviour } from "./_kinds.ts";
+import type { Behaviour } from "./_kind.ts";
 import { validateQualified } from "./_metadata.ts";
 import { equal, type Fields, ordered } from "./_objects.ts";
 import { type Cause, cause } from "./_status.ts";

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import type { Behaviour } from "./_kinds.ts";
+import type { Behaviour } from "./_kind.ts";
 import { DEFINITION } from "./_kinds_definitions.ts";
 import { EVENTS } from "./_kinds_events.ts";
 import { SERVICES } from "./_kinds_services.ts";

@@ -9,8 +9,8 @@
  *
  * @module
  */
-import type { ServerState } from "./_call.ts";
-import type { Behaviour } from "./_kinds.ts";
+import type { Ground } from "./_kind.ts";
+import type { Behaviour } from "./_kind.ts";
 import type { Fields } from "./_objects.ts";
 import { type Cause, cause } from "./_status.ts";
 
@@ -41,7 +41,7 @@ function validate({ spec }: Fields): Cause[] {
   return causes;
 }
 
-function used(server: ServerState, read: (spec: Fields) => unknown[]): Set<unknown> {
+function used(server: Ground, read: (spec: Fields) => unknown[]): Set<unknown> {
   const found = new Set<unknown>();
   for (const { object } of server.store.collection("services").list()) {
     for (const each of read(object.spec ?? {})) found.add(each);
@@ -49,7 +49,7 @@ function used(server: ServerState, read: (spec: Fields) => unknown[]): Set<unkno
   return found;
 }
 
-function allocate(object: Fields, server: ServerState, old?: Fields): void {
+function allocate(object: Fields, server: Ground, old?: Fields): void {
   const { spec } = object;
   if (spec.type === "ExternalName") return;
   if (spec.clusterIP === undefined) {

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import type { Behaviour } from "./_kinds.ts";
+import type { Behaviour } from "./_kind.ts";
 import { clone, equal, type Fields } from "./_objects.ts";
 import { preparePod, validatePodSpec, validateTemplate } from "./_pods.ts";
 import { type Cause, cause } from "./_status.ts";

@@ -11,57 +11,9 @@
  */
 import { BUILTIN_GROUPS } from "./_builtin_resources.ts";
 import type { ResourceData } from "./_group_data.ts";
-import type { CustomVersion } from "./_crds.ts";
+import type { GroupInfo, ResourceInfo, SubresourceInfo, VersionInfo } from "./_resource_info.ts";
 
-/** A subresource as discovery shows it. */
-export interface SubresourceInfo {
-  /** The name, such as `status`. */
-  readonly name: string;
-  /** The kind that is read and written there. */
-  readonly kind: string;
-  /** The kind's group, if it is not that of the resource. */
-  readonly group?: string | undefined;
-  /** The kind's version, if it is not that of the resource. */
-  readonly version?: string | undefined;
-  /** What can be done there. */
-  readonly verbs: readonly string[];
-}
-
-/** A resource in one version. */
-export interface ResourceInfo {
-  readonly group: string;
-  readonly version: string;
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly listKind: string;
-  readonly plural: string;
-  readonly singular: string;
-  readonly namespaced: boolean;
-  readonly shortNames: readonly string[];
-  readonly categories: readonly string[];
-  readonly verbs: readonly string[];
-  readonly subresources: ReadonlyMap<string, SubresourceInfo>;
-  /** The collection that holds the objects, whatever version they are written in. */
-  readonly storage: string;
-  /** Distinguishes encodings of one stored object: another version, another definition. */
-  readonly encoding: string;
-  /** What discovery shows as hash of the storage version. */
-  readonly hash?: string | undefined;
-  /** Set for custom resources. */
-  readonly custom?: CustomVersion | undefined;
-}
-
-/** A group that is served, with its versions, the preferred one first. */
-export interface GroupInfo {
-  readonly name: string;
-  readonly versions: readonly VersionInfo[];
-}
-
-/** A version of a group, with its resources by plural. */
-export interface VersionInfo {
-  readonly version: string;
-  readonly resources: ReadonlyMap<string, ResourceInfo>;
-}
+export type { GroupInfo, ResourceInfo, SubresourceInfo, VersionInfo } from "./_resource_info.ts";
 
 const ALL_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 

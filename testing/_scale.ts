@@ -2,11 +2,10 @@
  * Reads and writes the scale of what has replicas.
  *
  * ```ts
- * import { ApiServer } from "@tend/operator/testing";
- * import { Deployment } from "@tend/operator/kinds";
+ * import type { Call } from "./_call.ts";
+ * import { scale } from "./_scale.ts";
  *
- * export const replicas = async (server: ApiServer, name: string): Promise<number> =>
- *   (await server.client().api(Deployment).scale.get(name)).spec?.replicas ?? 0;
+ * export const answer = (call: Call): unknown => scale(call);
  * ```
  *
  * @module
