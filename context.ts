@@ -22,6 +22,7 @@
  */
 import { applyChild, type ChildClaims } from "./_owned_child.ts";
 import { firstStatus, toJson, writeStatus } from "./_status_writer.ts";
+import { refOf } from "./_verbs.ts";
 import type { WatchedKinds } from "./_watched_kinds.ts";
 import type { Client, Target } from "./client.ts";
 import { type Condition, type ConditionUpdate, updateConditions } from "./conditions.ts";
@@ -29,7 +30,7 @@ import type { EventDescription, EventRecorder } from "./events.ts";
 import { diff, equal, type JsonPatchOperation, merge } from "./json.ts";
 import type { Logger } from "./logger.ts";
 import type { WriteMemo } from "./memo.ts";
-import type { DraftMeta, KindedDraft, KubernetesObject, ObjectRef, Resource } from "./resource.ts";
+import type { DraftMeta, KindedDraft, KubernetesObject, Resource } from "./resource.ts";
 import { labelSelector } from "./selectors.ts";
 
 /** A change to a status: what is named is set, null removes, the rest stays. */
@@ -54,7 +55,7 @@ export interface UntypedDraft {
 
 /** Options of {@linkcode Context.get}. */
 export interface CacheGetOptions {
-  /** Namespace of a name given as text. @default {the reconciled object's} */
+  /** The namespace. @default {the target's, else the reconciled object's} */
   readonly namespace?: string | undefined;
   /** Asks the server even for a kind that the controller watches. @default {false} */
   readonly live?: boolean | undefined;
@@ -64,7 +65,7 @@ export interface CacheGetOptions {
 export interface CacheListOptions {
   /** Only this namespace. @default {all that the controller watches, or all} */
   readonly namespace?: string | undefined;
-  /** Only what this label selector selects. */
+  /** Only what this label selector selects. @default {all} */
   readonly labelSelector?: string | undefined;
   /** Asks the server even for a kind that the controller watches. @default {false} */
   readonly live?: boolean | undefined;
@@ -125,7 +126,11 @@ export interface Context {
 
   /**
    * Reads one object: from the cache if the controller watches it, whole; else from the server. What selectors or namespaces
-   * leave out of the cache is asked of the server, too.
+   * leave out of the cache is asked of the server, too. RBAC: `get` on the kind, as `.owns()` and `.watches()` bring it.
+   *
+   * @returns The object; undefined if it does not exist
+   * @throws {TypeError} If the name is empty, or could change the path that it is put into
+   * @throws {ApiError} If the server refuses
    */
   get<T extends KubernetesObject>(
     resource: Resource<T>,
@@ -135,7 +140,10 @@ export interface Context {
 
   /**
    * Lists objects: from the cache, and then those alone that it selects, if the controller watches whole objects of the kind
-   * in that namespace; else from the server.
+   * in that namespace; else from the server. RBAC: `list` on the kind, as `.owns()` and `.watches()` bring it.
+   *
+   * @throws {SyntaxError} If the label selector is none, and the cache is asked
+   * @throws {ApiError} If the server refuses
    */
   list<T extends KubernetesObject>(resource: Resource<T>, options?: CacheListOptions): Promise<readonly T[]>;
 }
@@ -239,11 +247,10 @@ export class ReconcileContext implements Context {
     target: Target,
     options: CacheGetOptions = {},
   ): Promise<T | undefined> {
-    const { namespace = this.#primary.metadata.namespace, live = false } = options;
+    const { live = false } = options;
     return this.#keep(async () => {
-      const ref: ObjectRef = typeof target === "string"
-        ? { name: target, namespace: resource.namespaced ? namespace : undefined }
-        : refOf(target);
+      const { name, namespace = this.#primary.metadata.namespace } = refOf(target);
+      const ref = { name, namespace: resource.namespaced ? options.namespace ?? namespace : undefined };
       const { object, sure } = live ? { object: undefined, sure: false } : this.#environment.kinds.look(resource, ref);
       return sure ? object as T | undefined : await this.client.api(resource).find(ref);
     });
@@ -283,12 +290,4 @@ export class ReconcileContext implements Context {
         `for children with .owns()`,
     );
   }
-}
-
-function refOf(target: Exclude<Target, string>): ObjectRef {
-  const { name, namespace } = "metadata" in target ? target.metadata : target;
-  if (!name) {
-    throw new TypeError(`Cannot read an object: its 'name' must be set: current value is ${Deno.inspect(name)}`);
-  }
-  return { name, namespace };
 }

@@ -61,7 +61,7 @@ interface Target {
   last: KubernetesObject | undefined;
 }
 
-interface Record {
+interface KeyRecord {
   readonly since: number;
   readonly targets: Map<string, Target>;
   told: boolean;
@@ -72,7 +72,7 @@ export class LoopDetector {
   readonly #limit: number;
   readonly #window: number;
   readonly #capacity: number;
-  readonly #records: Map<string, Record> = new Map();
+  readonly #records: Map<string, KeyRecord> = new Map();
 
   /** Starts with nothing seen. */
   constructor(options: LoopOptions = {}) {
@@ -119,10 +119,10 @@ export class LoopDetector {
     this.#records.delete(key);
   }
 
-  #record(key: string, now: number): Record {
+  #record(key: string, now: number): KeyRecord {
     const known = this.#records.get(key);
     if (known && now - known.since < this.#window) return known;
-    const record = { since: now, targets: new Map(), told: false };
+    const record: KeyRecord = { since: now, targets: new Map(), told: false };
     this.#records.delete(key);
     this.#records.set(key, record);
     if (this.#records.size > this.#capacity) this.#records.delete(this.#records.keys().next().value!);

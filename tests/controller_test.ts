@@ -543,7 +543,9 @@ Deno.test("the context reads watched kinds from the cache and others from the se
   const controller = things().owns(ConfigMap).reconcile(async (_object, ctx) => {
     server.requests.length = 0;
     assertEquals((await ctx.get(ConfigMap, "c1"))?.metadata.name, "c1");
+    assertEquals((await ctx.get(ConfigMap, { name: "c1" }))?.metadata.name, "c1", "also in the object's namespace");
     assertEquals(await ctx.get(ConfigMap, "none"), undefined);
+    await assertRejects(() => ctx.get(ConfigMap, ""), TypeError, "'name' must not be empty");
     assertEquals((await ctx.list(ConfigMap, { labelSelector: "x=1" })).map(keyOf), ["default/c1"]);
     assertEquals((await ctx.list(ConfigMap, { namespace: "other" })).length, 0);
     assertEquals(server.requests.length, 0, "all of that came from the cache");
