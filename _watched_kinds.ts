@@ -2,9 +2,10 @@
  * Finds, among the caches of a controller, the one to ask: a kind may be watched for several reasons at once.
  *
  * ```ts
- * import { Client, Informer } from "@tend/operator";
- * import { ConfigMap } from "@tend/operator/kinds";
  * import { WatchedKinds } from "./_watched_kinds.ts";
+ * import { Client } from "./client.ts";
+ * import { Informer } from "./informer.ts";
+ * import { ConfigMap } from "./kinds.ts";
  *
  * const informer = new Informer(new Client(), ConfigMap) as never;
  * const kinds = new WatchedKinds([{ resource: ConfigMap as never, informer, metadataOnly: false, owned: true }]);

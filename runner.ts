@@ -14,21 +14,14 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
+import { type CacheReader, type ControllerConfig, type Source, sourceNamespaces } from "./_controller_config.ts";
 import type { Logger } from "./logger.ts";
 import type { ChildClaims } from "./_owned_child.ts";
 import { UnderWay } from "./_under_way.ts";
 import { type WatchedKind, WatchedKinds } from "./_watched_kinds.ts";
 import type { Client } from "./client.ts";
 import { OWNER_INDEX } from "./context.ts";
-import {
-  type CacheReader,
-  configOf,
-  type Controller,
-  type ControllerConfig,
-  namespacesOf,
-  type Source,
-  sourceNamespaces,
-} from "./controller.ts";
+import { configOf, type Controller, namespacesOf } from "./controller.ts";
 import { after } from "./delay.ts";
 import type { EventRecorder } from "./events.ts";
 import { hasFinalizer } from "./finalizer.ts";
