@@ -119,26 +119,8 @@ export class LeaderElector {
    */
   constructor(client: Client, options: LeaderOptions) {
     const { namespace, name, identity = defaultIdentity(), log = getLogger(["tend", "leader"]) } = options;
-    const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = options;
     const { now = () => performance.now(), random = Math.random, onChange } = options;
-    const what = `leader election by Lease "${namespace}/${name}"`;
-    assertDnsLabel(namespace, what, "namespace");
-    assertDnsSubdomain(name, what, "name");
-    if (typeof identity !== "string" || !/^[\x21-\x7e]{1,253}$/.test(identity)) {
-      const rule = "1 to 253 printable ASCII characters without spaces";
-      throw new TypeError(
-        `Cannot define ${what}: 'identity' must be ${rule}: current value is ${Deno.inspect(identity)}`,
-      );
-    }
-    const lease = toMilliseconds(leaseDuration, "leaseDuration");
-    const renew = toMilliseconds(renewDeadline, "renewDeadline");
-    const retry = toMilliseconds(retryPeriod, "retryPeriod");
-    const slowest = retry * (1 + JITTER);
-    if (retry <= 0) refuse(what, "retryPeriod", "more than 0 ms", retry);
-    if (renew <= slowest) {
-      refuse(what, "renewDeadline", `more than 'retryPeriod' with its jitter, ${slowest} ms`, renew);
-    }
-    if (lease <= renew) refuse(what, "leaseDuration", `more than 'renewDeadline', ${renew} ms`, lease);
+    const { lease, renew, retry } = checkElection(options);
     this.identity = identity;
     this.#describe = `Lease "${namespace}/${name}"`;
     this.#renewDeadline = renew;
@@ -311,6 +293,33 @@ export class LeaderElector {
       this.#log.error("'onChange' threw: {error}", { error });
     }
   }
+}
+
+/**
+ * Checks what an election goes by, and answers with its times in ms.
+ *
+ * @throws {TypeError} If the namespace, name or identity is not valid
+ * @throws {RangeError} If it does not hold that leaseDuration > renewDeadline > retryPeriod × 1.2 > 0
+ */
+export function checkElection(options: LeaderOptions): { lease: number; renew: number; retry: number } {
+  const { namespace, name, identity, leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = options;
+  const what = `leader election by Lease "${namespace}/${name}"`;
+  assertDnsLabel(namespace, what, "namespace");
+  assertDnsSubdomain(name, what, "name");
+  if (identity !== undefined && (typeof identity !== "string" || !/^[\x21-\x7e]{1,253}$/.test(identity))) {
+    const rule = "1 to 253 printable ASCII characters without spaces";
+    throw new TypeError(
+      `Cannot define ${what}: 'identity' must be ${rule}: current value is ${Deno.inspect(identity)}`,
+    );
+  }
+  const lease = toMilliseconds(leaseDuration, "leaseDuration");
+  const renew = toMilliseconds(renewDeadline, "renewDeadline");
+  const retry = toMilliseconds(retryPeriod, "retryPeriod");
+  const slowest = retry * (1 + JITTER);
+  if (retry <= 0) refuse(what, "retryPeriod", "more than 0 ms", retry);
+  if (renew <= slowest) refuse(what, "renewDeadline", `more than 'retryPeriod' with its jitter, ${slowest} ms`, renew);
+  if (lease <= renew) refuse(what, "leaseDuration", `more than 'renewDeadline', ${renew} ms`, lease);
+  return { lease, renew, retry };
 }
 
 function refuse(what: string, field: string, rule: string, value: number): never {

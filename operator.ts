@@ -21,9 +21,10 @@ import { CustomResource } from "./crd.ts";
 import type { Check } from "./health.ts";
 import type { CustomResourceDefinition } from "./kinds.ts";
 import { type ElectionConfig, type ElectionOptions, runOperator, type RunOptions } from "./lifecycle.ts";
+import { checkElection } from "./leader.ts";
 import { type ManifestInput, type ManifestOptions, manifests, roleManifests } from "./manifests.ts";
 import { Metrics } from "./metrics.ts";
-import { assertDnsLabel, assertDnsSubdomain } from "./names.ts";
+import { assertDnsLabel } from "./names.ts";
 import { leaseRules, mergeRules, type RoleObject, type Rule, type ScopedRule, scopeRules } from "./rbac.ts";
 import type { KindedDraft, KubernetesObject, Resource } from "./resource.ts";
 
@@ -87,13 +88,14 @@ export class Operator {
    *
    * RBAC: `get` and `update` on that Lease, `create` on leases, in its namespace.
    *
-   * @throws {TypeError} If namespace or name are none, or a lease is set already
+   * @throws {TypeError} If namespace, name or identity are none, or a lease is set already
+   * @throws {RangeError} If it does not hold that leaseDuration > renewDeadline > retryPeriod × 1.2 > 0
    */
   leaderElection(namespace: string, name: string = this.name, options: ElectionOptions = {}): this {
-    assertDnsLabel(namespace, `lease of operator "${this.name}"`, "namespace");
-    assertDnsSubdomain(name, `lease of operator "${this.name}"`, "name");
+    const election = { ...options, namespace, name };
+    checkElection(election);
     if (this.#election) this.#fail("'leaderElection' may be set once");
-    this.#election = { ...options, namespace, name };
+    this.#election = election;
     return this;
   }
 

@@ -655,6 +655,9 @@ Deno.test("Controller refuses, when it is described, what could not work", () =>
     [() => new Operator("Not a name"), "'name'"],
     [() => new Operator("x").leaderElection("", "y"), "'namespace'"],
     [() => new Operator("x").leaderElection("a", "b").leaderElection("a", "b"), "may be set once"],
+    [() => new Operator("x").leaderElection("a", "b", { identity: "two words" }), "'identity'"],
+    [() => new Operator("x").leaderElection("a", "b", { leaseDuration: { seconds: 9 } }), "'leaseDuration'"],
+    [() => new Operator("x").readinessCheck("a", () => undefined).readinessCheck("a", () => undefined), `"a"`],
   ];
   for (const [build, text] of cases) assertStringIncludes(assertThrows(build).message, text);
 });
