@@ -74,7 +74,7 @@ export function excerpt(text: string): string {
 }
 
 /** Milliseconds in a `Retry-After` header: seconds, or an HTTP date. */
-export function retryAfterOf(headers: Headers): number | undefined {
+function retryAfterOf(headers: Headers): number | undefined {
   const value = headers.get("retry-after")?.trim();
   if (!value) return undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1000;

@@ -14,7 +14,7 @@ import type { Event } from "./kinds.ts";
 import type { Draft, KubernetesObject } from "./resource.ts";
 
 /** The bytes that a note may have. */
-export const MAX_NOTE = 1024;
+const MAX_NOTE = 1024;
 /** The bytes that a reason, an action or a reporting instance may have. */
 export const MAX_WORD = 128;
 const MAX_NAME = 253;

@@ -16,7 +16,7 @@ import type { Draft } from "./resource.ts";
 /** How many series are remembered. */
 export const MAX_SERIES = 4096;
 /** How many events may differ only in their notes before further ones are combined, as in client-go's aggregator. */
-export const MAX_VARIANTS = 10;
+const MAX_VARIANTS = 10;
 
 /** One event and how often it was seen. */
 export interface Series {

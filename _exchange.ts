@@ -13,7 +13,6 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
-import type { Logger } from "./logger.ts";
 import { excerpt, isJson, noAnswer, reasonOf, toError, warningsOf } from "./_answer.ts";
 import { readText, watched } from "./_body.ts";
 import { link, type Linked } from "./_linked_signal.ts";
@@ -24,6 +23,7 @@ import { type Connection, Credentials } from "./credentials.ts";
 import { after, delay, race } from "./delay.ts";
 import { toMilliseconds } from "./duration.ts";
 import { ApiError, TransportError } from "./errors.ts";
+import type { Logger } from "./logger.ts";
 
 /** How often a request is repeated because the server asked for it, as in client-go. */
 const MAX_ASKED = 10;

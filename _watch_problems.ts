@@ -12,8 +12,8 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
-import type { Logger } from "./logger.ts";
 import { ApiError, isApiError, isNotFound, messageOf } from "./errors.ts";
+import type { Logger } from "./logger.ts";
 import type { Resource } from "./resource.ts";
 
 /** So many failures in a row are a problem, whatever they are. */

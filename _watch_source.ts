@@ -15,12 +15,12 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
-import type { Logger } from "./logger.ts";
 import { Decoder, type DecoderOptions } from "./_decode.ts";
 import { lines, type ListHead, listItems, UNCOMPRESSED } from "./_stream.ts";
 import type { Api, Query } from "./client.ts";
 import { after } from "./delay.ts";
 import { ApiError, type Status, TransportError } from "./errors.ts";
+import type { Logger } from "./logger.ts";
 import type { KubernetesObject } from "./resource.ts";
 
 const NEWLINE = 0x0a;

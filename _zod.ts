@@ -13,7 +13,6 @@
  * @module
  */
 import { globalRegistry } from "zod";
-import { equal } from "./json.ts";
 import { type JsonSchema, type Place, VALIDATION } from "./_structural.ts";
 import {
   lengthSchema,
@@ -25,6 +24,7 @@ import {
   type ZodInternals,
 } from "./_zod_scalar.ts";
 import { enumSchema, freeNull, intersect, unite } from "./_zod_union.ts";
+import { equal } from "./json.ts";
 
 /** Any schema of zod, for the type checker: what it puts out. */
 export interface ZodSchema<Output = unknown> {

@@ -12,8 +12,8 @@
  *
  * @module
  */
-import { toRe2 } from "./_zod_pattern.ts";
 import type { JsonSchema, Place } from "./_structural.ts";
+import { toRe2 } from "./_zod_pattern.ts";
 
 /** What zod says of a schema or a check; the part that is read here. */
 export interface ZodInternals {
@@ -82,7 +82,7 @@ function checksOf({ def, traits }: ZodInternals): ZodDef[] {
 }
 
 /** Refuses a check that OpenAPI has nothing for. */
-export function refuseCheck(def: ZodDef, place: Place): never {
+function refuseCheck(def: ZodDef, place: Place): never {
   if (def.check === "custom") {
     place.refuse(
       "must not have a refinement, which the API server cannot run: say it as a rule in " +

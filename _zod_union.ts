@@ -13,8 +13,8 @@
  *
  * @module
  */
-import { equal } from "./json.ts";
 import { type JsonSchema, type Place, STRUCTURE, VALIDATION } from "./_structural.ts";
+import { equal } from "./json.ts";
 
 const TEXTS: ReadonlySet<string> = new Set(["title", "description", "example"]);
 

@@ -11,7 +11,7 @@
  */
 
 /** The longest time that one JavaScript timer takes; a longer one fires at once. */
-export const MAX_TIMER = 2 ** 31 - 1;
+const MAX_TIMER = 2 ** 31 - 1;
 
 /** Calls back once after `ms`, however long; answers with how to call it off. */
 export function after(ms: number, run: () => void): () => void {

@@ -35,16 +35,16 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
-import type { Logger } from "./logger.ts";
 import { buildEvent, cutText, type EventDescription, MAX_WORD } from "./_event_draft.ts";
-import { formatMicroTime } from "./_micro_time.ts";
 import { type Series, SeriesBook } from "./_event_series.ts";
+import { formatMicroTime } from "./_micro_time.ts";
 import { backoff } from "./backoff.ts";
 import type { Api, Client } from "./client.ts";
 import { after, delay, race } from "./delay.ts";
 import { type Duration, toMilliseconds } from "./duration.ts";
 import { ApiError, isAlreadyExists, isNamespaceTerminating, isNotFound, TransportError } from "./errors.ts";
 import { Event } from "./kinds.ts";
+import type { Logger } from "./logger.ts";
 import { isQualifiedName } from "./names.ts";
 import type { KubernetesObject } from "./resource.ts";
 

@@ -19,7 +19,6 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
-import type { Logger } from "./logger.ts";
 import { Decoder } from "./_decode.ts";
 import { Emitter, freeze } from "./_emitter.ts";
 import { Index } from "./_key_index.ts";
@@ -28,6 +27,7 @@ import { assertSelection, type Selection, selector } from "./_selection.ts";
 import { type Change, Store } from "./_store.ts";
 import type { Client } from "./client.ts";
 import { race } from "./delay.ts";
+import type { Logger } from "./logger.ts";
 import { fromKey, type KubernetesObject, type Resource } from "./resource.ts";
 import { type Initial, watch, type WatcherEvent } from "./watcher.ts";
 

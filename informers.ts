@@ -14,11 +14,11 @@
  *
  * @module
  */
-import type { Logger } from "./logger.ts";
 import { runOnce, type Runs } from "./_run_once.ts";
 import type { Client } from "./client.ts";
 import { aborted } from "./delay.ts";
 import { Informer, type InformerOptions } from "./informer.ts";
+import type { Logger } from "./logger.ts";
 import type { KubernetesObject, Resource } from "./resource.ts";
 
 /** Options of {@linkcode Informers}, for each of its informers. */

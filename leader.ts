@@ -44,12 +44,12 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
-import type { Logger } from "./logger.ts";
-import { LeaseError, LeaseLock } from "./_lease_lock.ts";
 import { LeaderTerm, type Term } from "./_leader_term.ts";
+import { LeaseError, LeaseLock } from "./_lease_lock.ts";
 import type { Client } from "./client.ts";
 import { delay } from "./delay.ts";
 import { type Duration, toMilliseconds } from "./duration.ts";
+import type { Logger } from "./logger.ts";
 import { assertDnsLabel, assertDnsSubdomain } from "./names.ts";
 
 export type { Term } from "./_leader_term.ts";

@@ -81,7 +81,7 @@ const PARTS: readonly [keyof Rule, (value: string) => boolean, string][] = [
  *
  * @throws {TypeError} If a part is missing, malformed, or a wildcard
  */
-export function assertRule(rule: Rule): void {
+function assertRule(rule: Rule): void {
   const fail = (what: string, value: unknown): never => {
     throw new TypeError(`Cannot define rule: ${what}: current value is ${Deno.inspect(value)}`);
   };

@@ -12,7 +12,6 @@
  *
  * @module
  */
-import type { Logger } from "./logger.ts";
 import type { UnderWay } from "./_under_way.ts";
 import { Action } from "./action.ts";
 import type { Client } from "./client.ts";
@@ -21,6 +20,7 @@ import { configOf, type Controller, type Reconcile } from "./controller.ts";
 import { after } from "./delay.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
 import type { Informer } from "./informer.ts";
+import type { Logger } from "./logger.ts";
 import type { LoopDetector } from "./loops.ts";
 import type { ControllerMetrics } from "./metrics.ts";
 import type { WorkQueue } from "./queue.ts";

@@ -15,7 +15,6 @@
  */
 import { getLogger } from "@logtape/logtape";
 import { type CacheReader, type ControllerConfig, type Source, sourceNamespaces } from "./_controller_config.ts";
-import type { Logger } from "./logger.ts";
 import type { ChildClaims } from "./_owned_child.ts";
 import { UnderWay } from "./_under_way.ts";
 import { type WatchedKind, WatchedKinds } from "./_watched_kinds.ts";
@@ -27,6 +26,7 @@ import type { EventRecorder } from "./events.ts";
 import { hasFinalizer } from "./finalizer.ts";
 import type { Informer, InformerEvent } from "./informer.ts";
 import type { Informers } from "./informers.ts";
+import type { Logger } from "./logger.ts";
 import { LoopDetector } from "./loops.ts";
 import { WriteMemo } from "./memo.ts";
 import type { ControllerMetrics, Metrics } from "./metrics.ts";

@@ -16,7 +16,6 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
-import type { Logger } from "./logger.ts";
 import { type Initial, InitialState, isStale, isTooLarge } from "./_initial_state.ts";
 import { Problems } from "./_watch_problems.ts";
 import { Source, type WatchStream } from "./_watch_source.ts";
@@ -24,6 +23,7 @@ import { Backoff } from "./backoff.ts";
 import type { Api } from "./client.ts";
 import { after, delay } from "./delay.ts";
 import { ApiError, isApiError, isNotFound, TransportError } from "./errors.ts";
+import type { Logger } from "./logger.ts";
 import type { KubernetesObject } from "./resource.ts";
 
 export { slim } from "./_decode.ts";
