@@ -129,6 +129,8 @@ class Watcher<T extends KubernetesObject> {
   #seen: string | undefined;
   /** Watches in a row from this version that were accepted or refused for no good reason, and brought nothing. */
   #fruitless = 0;
+  /** True after a watch from a version that is too old. */
+  #stale = false;
   /** When the server last said anything. */
   #heard = 0;
 
@@ -218,12 +220,14 @@ class Watcher<T extends KubernetesObject> {
 
   /** Takes in how a round ended and answers with the pause before the next, in ms. */
   #next(failure: unknown, lasted: boolean, accepted: boolean, fruits: number): number {
-    const first = this.#backoff.failures === 0;
+    const stale = isStale(failure);
+    const again = stale && this.#stale;
+    this.#stale = stale;
     const ended = failure === undefined || (lasted && failure instanceof TransportError && failure.timedOut);
     if (failure !== undefined && ended) {
       this.#log.warn("A watch fell silent: watching anew", { resource: this.#id, error: failure });
     }
-    if (isStale(failure)) {
+    if (stale) {
       this.#relist();
       if (isTooLarge(failure)) this.#seen = undefined;
     } else if (isNotFound(failure)) {
@@ -237,13 +241,14 @@ class Watcher<T extends KubernetesObject> {
     }
     if (ended && lasted) return 0;
     const pause = this.#backoff.next();
+    // A version that is too old, as after a restart of the server, is made good by a list, and no trouble but in a row.
+    if (stale && (lasted || !again)) return 0;
     const { verb } = this.#source;
     this.#problems.failed(failure ?? new Error("the server ended the watch at once"), {
       verb,
       accepted,
       failures: this.#backoff.failures,
     });
-    if (isStale(failure) && (first || lasted)) return 0;
     const retryAfter = isApiError(failure) ? failure.retryAfter ?? 0 : 0;
     return Math.max(pause, retryAfter * (1 + 0.1 * this.#random()));
   }

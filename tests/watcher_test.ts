@@ -273,6 +273,22 @@ for (
   });
 }
 
+Deno.test("B04: a version that is too old after an outage is healed at once, and is no problem", async () => {
+  const server = new ScriptedServer().on("GET", PATH, json(list([], 100)), json(list([configMap("a", 200)], 200)))
+    .on("GET", WATCH, status(503), status(503), status(503), ended(errorEvent(410, EXPIRED)), stream());
+  await using run = new Run(server);
+  // The pauses after each 503; the 410 brings none.
+  const outage = 800 + 1600 + 3200;
+  await run.advance(outage - 1);
+  const problems = [...run.problems];
+  await run.advance(1);
+  assertEquals(instants(server.requests), [0, 0, 800, 2400, outage, outage, outage]);
+  assertEquals(run.story, ["restarted (100)", "restarted a@200 (200)"]);
+  assertEquals(run.problems.length, problems.length + 1);
+  assertEquals(run.problems.at(-1), undefined);
+  assertEquals(server.unexpected, []);
+});
+
 Deno.test("B04: a server that answers 410 for ever is asked at a falling rate", async () => {
   const server = new ScriptedServer().always("GET", PATH, json(list([], 100)))
     .always("GET", WATCH, status(410, EXPIRED));
