@@ -87,7 +87,7 @@ export const DENO_FLAGS: readonly string[] = [
   "--no-prompt",
   "--cached-only",
   "--allow-net",
-  "--allow-env=HOSTNAME,KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT,POD_NAME,POD_NAMESPACE",
+  "--allow-env=HOSTNAME,KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT",
   "--allow-read=/var/run/secrets/kubernetes.io/serviceaccount",
 ];
 
@@ -211,7 +211,6 @@ type Container = NonNullable<NonNullable<Deployment["spec"]>["template"]["spec"]
 function container(input: ManifestInput): Container {
   const { name, version = "latest", image = `${name}:${version}`, port = PORT, resources = {} } = input;
   const { requests = { cpu: "10m", memory: "128Mi" }, limits = { memory: "512Mi" } } = resources;
-  const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
   const probe = (path: string, periodSeconds: number) => ({
     httpGet: { path, port: "http" },
     periodSeconds,
@@ -222,7 +221,6 @@ function container(input: ManifestInput): Container {
     name: "operator",
     image,
     args: argsOf(input),
-    env: [field("POD_NAME", "metadata.name"), field("POD_NAMESPACE", "metadata.namespace")],
     ports: [{ name: "http", containerPort: port }],
     livenessProbe: { ...probe("/healthz", 20), initialDelaySeconds: 15 },
     readinessProbe: probe("/readyz", 10),

@@ -99,13 +99,6 @@ Deno.test("manifests() runs the program with the narrow flags, or the image's ow
   assertEquals(podOf({ image: "example.com/b:1" }).containers[0].image, "example.com/b:1");
 });
 
-Deno.test("manifests() tells the pod its name and namespace", () => {
-  assertEquals(podOf().containers[0].env, [
-    { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
-    { name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
-  ]);
-});
-
 Deno.test("manifests() lets a new replica stand by before the old one goes only if they elect a leader", () => {
   assertEquals(deploymentOf().spec!.strategy!.type, "RollingUpdate");
   assertEquals(deploymentOf({ leaderElection: false }).spec!.strategy, { type: "Recreate" });
