@@ -4,9 +4,10 @@
  * ```ts
  * import { z } from "zod";
  * import { Place } from "./_structural.ts";
- * import { numberSchema } from "./_zod_scalar.ts";
+ * import { numberSchema, type ZodInternals } from "./_zod_scalar.ts";
  *
- * const port = numberSchema(z.int32().min(1).max(65535)._zod, new Place('resource "Site"', "spec.port"));
+ * const internals = z.int32().min(1).max(65535)._zod as unknown as ZodInternals;
+ * const port = numberSchema(internals, new Place('resource "Site"', "spec.port"));
  * console.assert(port.type === "integer" && port.maximum === 65535);
  * ```
  *

@@ -3,11 +3,11 @@
  *
  * ```ts
  * import type { Controller, KubernetesObject } from "@tend/operator";
- * import { ControllerRunner, type RunnerEnvironment } from "./runner.ts";
+ * import { ControllerRunner, type RunnerEnvironment, type Spell } from "./runner.ts";
  *
- * export async function run(controller: Controller<KubernetesObject>, environment: RunnerEnvironment): Promise<boolean> {
- *   const runner = new ControllerRunner(controller, environment);
- *   return await runner.work({ client: environment.client, stop: AbortSignal.timeout(60_000), abort: AbortSignal.timeout(90_000) });
+ * type Described = Controller<KubernetesObject>;
+ * export function work(controller: Described, environment: RunnerEnvironment, spell: Spell): Promise<boolean> {
+ *   return new ControllerRunner(controller, environment).work(spell);
  * }
  * ```
  *

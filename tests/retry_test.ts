@@ -19,7 +19,10 @@ Deno.test("planRetry() knows the errors that ask for something else", () => {
     ["terminal", new TerminalError("no"), { delay: undefined, kind: "terminal" }],
     ["gone", new ObjectGoneError("gone"), { delay: undefined, kind: "nothing" }],
     ["own delay, shorter than the back-off (B18)", new RetryError("soon", 100), { delay: 100, kind: "error" }],
-    ["own delay, longer than the back-off (B18)", new RetryError("late", { minutes: 15 }), { delay: 900_000, kind: "error" }],
+    ["own delay, longer than the back-off (B18)", new RetryError("late", { minutes: 15 }), {
+      delay: 900_000,
+      kind: "error",
+    }],
     ["conflict (B24)", api(409, "Conflict"), { delay: 4_000, kind: "retry" }],
     ["already exists (B24)", api(409, "AlreadyExists"), { delay: 4_000, kind: "retry" }],
     ["terminating namespace (B26)", api(403, "Forbidden", terminating), { delay: 20_000, kind: "retry" }],
