@@ -289,7 +289,8 @@ Deno.test("an operator whose credentials cannot be read says so at once instead 
 Deno.test("a standby's metrics are there at 0", async () => {
   using time = new FakeTime();
   await using server = await serverOfThings();
-  const make = () => new Operator("tester").leaderElection("default", "tester").controller(things().reconcile(() => {}));
+  const make = () =>
+    new Operator("tester").leaderElection("default", "tester").controller(things().reconcile(() => {}));
   await using _leader = start(make(), server.client(), time);
   await leap(time, 3000);
   const standby = make();
