@@ -2,18 +2,18 @@
  * Reads what a process can say of itself into `process_*` metrics: at each scrape, with no timer, and only as allowed.
  *
  * ```ts
- * import { Registry } from "prom-client";
  * import { addProcessMetrics } from "./_process_metrics.ts";
+ * import { Registry } from "./registry.ts";
  *
  * const registry = new Registry();
  * addProcessMetrics(registry);
- * console.assert((await registry.metrics()).includes("process_resident_memory_bytes"));
+ * console.assert((await registry.text()).includes("process_resident_memory_bytes"));
  * ```
  *
  * @module
  */
 import process from "node:process";
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Registry } from "./registry.ts";
 
 /** Where the numbers come from. */
 export interface ProcessSource {
@@ -96,13 +96,13 @@ const PROC_GAUGES: readonly Measure[] = [
 
 /** Adds the process metrics to a registry; those that cannot be read have no sample. */
 export function addProcessMetrics(registry: Registry, source: ProcessSource = THIS_PROCESS): void {
-  new Counter({
+  registry.counter({
     name: "process_cpu_seconds_total",
     help: "Total user and system CPU time spent in seconds.",
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(source.cpu());
+    collect: (counter) => {
+      const seconds = source.cpu();
+      counter.reset();
+      counter.inc(seconds);
     },
   });
   for (const measure of GAUGES) addGauge(registry, measure, source);
@@ -113,14 +113,13 @@ export function addProcessMetrics(registry: Registry, source: ProcessSource = TH
 }
 
 function addGauge(registry: Registry, { name, help, read }: Measure, source: ProcessSource): void {
-  new Gauge({
+  registry.gauge({
     name,
     help,
-    registers: [registry],
-    collect() {
+    collect: (gauge) => {
       const value = attempt(() => read(source));
-      if (Number.isFinite(value)) this.set(value);
-      else this.remove();
+      if (Number.isFinite(value)) gauge.set(value);
+      else gauge.remove();
     },
   });
 }

@@ -2,12 +2,11 @@
  * Counts what an operator does, under controller-runtime's metric names, labels and buckets.
  *
  * ```ts
- * import { Counter } from "prom-client";
  * import { Metrics } from "@tend/operator";
  *
  * const metrics = new Metrics();
  * metrics.controller("backup", 16).reconciled("success", 0.25);
- * const restores = new Counter({ name: "restores_total", help: "Restores.", registers: [metrics.registry] });
+ * const restores = metrics.registry.counter({ name: "restores_total", help: "Restores." });
  * restores.inc();
  * const text = await metrics.text();
  * console.assert(text.includes('controller_runtime_reconcile_total{controller="backup",result="success"} 1'));
@@ -17,16 +16,13 @@
  * Dashboards and alerts that were written for controller-runtime read these metrics as they are. Each has its
  * controllers' series from the start, at 0, and none has labels of single objects, so the number of series does not
  * grow with the cluster. Metrics with such labels can be added to {@linkcode Metrics.registry}; remove an object's
- * series when it is gone.
+ * series when it is gone. Metrics of another library are included as text: `registry.include(() => other.metrics())`.
  *
  * @module
  */
-import { Counter, exponentialBuckets, Gauge, Histogram, Registry } from "prom-client";
 import { addProcessMetrics } from "./_process_metrics.ts";
 import type { QueueMetrics, QueuePriority, QueueState } from "./queue.ts";
-
-/** A registry of `prom-client`: what its `registers` option takes. */
-export type MetricsRegistry = Registry;
+import { type Gauge, Registry } from "./registry.ts";
 
 /** How a reconcile ended. */
 export type ReconcileResult = "success" | "error" | "requeue" | "requeue_after";
@@ -66,146 +62,132 @@ const RECONCILE_BUCKETS = [
   2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ];
 
-/** Ten times the last from 10 ns to 1000 s. */
-const QUEUE_BUCKETS = exponentialBuckets(10e-9, 10, 12);
+/** From 10 ns to 1000 s, each ten times the last as floating-point numbers have it: their text is a label. */
+// deno-fmt-ignore
+const QUEUE_BUCKETS = [
+  1e-8, 1e-7, 1e-6, 9.999999999999999e-6, 9.999999999999999e-5, 0.001, 0.01, 0.1, 1, 10, 100, 1000,
+];
 
 const IDLE: QueueState = { depth: () => 0, running: () => [] };
 
 /** One operator's metrics, in a registry of their own. */
 export class Metrics {
   /** The registry; further metrics can be added to it. */
-  readonly registry: MetricsRegistry = new Registry();
+  readonly registry: Registry = new Registry();
   /** What an event recorder counts. */
   readonly events: EventMetrics;
 
-  readonly #registers = [this.registry];
   readonly #controllers = new Map<string, ControllerMetrics>();
   readonly #queues = new Map<string, QueueMetrics>();
   readonly #states = new Map<string, QueueState>();
 
   /** Labels: controller, result (success, error, requeue, requeue_after). */
-  readonly #reconciles = new Counter({
+  readonly #reconciles = this.registry.counter({
     name: "controller_runtime_reconcile_total",
     help: "Total number of reconciliations per controller",
-    labelNames: ["controller", "result"] as const,
-    registers: this.#registers,
+    labelNames: ["controller", "result"],
   });
   /** Labels: controller. */
-  readonly #errors = new Counter({
+  readonly #errors = this.registry.counter({
     name: "controller_runtime_reconcile_errors_total",
     help: "Total number of reconciliation errors per controller",
-    labelNames: ["controller"] as const,
-    registers: this.#registers,
+    labelNames: ["controller"],
   });
   /** Labels: controller. */
-  readonly #terminalErrors = new Counter({
+  readonly #terminalErrors = this.registry.counter({
     name: "controller_runtime_terminal_reconcile_errors_total",
     help: "Total number of terminal reconciliation errors per controller",
-    labelNames: ["controller"] as const,
-    registers: this.#registers,
+    labelNames: ["controller"],
   });
   /** Labels: controller. */
-  readonly #durations = new Histogram({
+  readonly #durations = this.registry.histogram({
     name: "controller_runtime_reconcile_time_seconds",
     help: "Length of time per reconciliation per controller",
-    labelNames: ["controller"] as const,
+    labelNames: ["controller"],
     buckets: RECONCILE_BUCKETS,
-    registers: this.#registers,
   });
   /** Labels: controller. */
-  readonly #maxConcurrent = new Gauge({
+  readonly #maxConcurrent = this.registry.gauge({
     name: "controller_runtime_max_concurrent_reconciles",
     help: "Maximum number of concurrent reconciles per controller",
-    labelNames: ["controller"] as const,
-    registers: this.#registers,
+    labelNames: ["controller"],
   });
   /** Labels: controller. */
-  readonly #activeWorkers = new Gauge({
+  readonly #activeWorkers = this.registry.gauge({
     name: "controller_runtime_active_workers",
     help: "Number of currently used workers per controller",
-    labelNames: ["controller"] as const,
-    registers: this.#registers,
+    labelNames: ["controller"],
   });
 
-  /** Labels: name, controller (the same), priority (0 for live, -100 for the initial list and resyncs). */
-  readonly #depth = new Gauge({
-    name: "workqueue_depth",
-    help: "Current depth of workqueue by workqueue and priority",
-    labelNames: ["name", "controller", "priority"] as const,
-    registers: this.#registers,
-    collect: () => this.#readDepths(),
-  });
   /** Labels: name, controller (the same). */
-  readonly #adds = new Counter({
+  readonly #adds = this.registry.counter({
     name: "workqueue_adds_total",
     help: "Total number of adds handled by workqueue",
-    labelNames: ["name", "controller"] as const,
-    registers: this.#registers,
+    labelNames: ["name", "controller"],
   });
   /** Labels: name, controller (the same). */
-  readonly #retries = new Counter({
+  readonly #retries = this.registry.counter({
     name: "workqueue_retries_total",
     help: "Total number of retries handled by workqueue",
-    labelNames: ["name", "controller"] as const,
-    registers: this.#registers,
+    labelNames: ["name", "controller"],
   });
   /** Labels: name, controller (the same). */
-  readonly #waits = new Histogram({
+  readonly #waits = this.registry.histogram({
     name: "workqueue_queue_duration_seconds",
     help: "How long in seconds an item stays in workqueue before being requested",
-    labelNames: ["name", "controller"] as const,
+    labelNames: ["name", "controller"],
     buckets: QUEUE_BUCKETS,
-    registers: this.#registers,
   });
   /** Labels: name, controller (the same). */
-  readonly #works = new Histogram({
+  readonly #works = this.registry.histogram({
     name: "workqueue_work_duration_seconds",
     help: "How long in seconds processing an item from workqueue takes.",
-    labelNames: ["name", "controller"] as const,
+    labelNames: ["name", "controller"],
     buckets: QUEUE_BUCKETS,
-    registers: this.#registers,
-  });
-  /** Labels: name, controller (the same). */
-  readonly #unfinished: Gauge<"name" | "controller"> = new Gauge({
-    name: "workqueue_unfinished_work_seconds",
-    help: "Seconds of work in progress that work_duration has not observed yet, summed over all workers",
-    labelNames: ["name", "controller"] as const,
-    registers: this.#registers,
-    collect: () => this.#readRunning(this.#unfinished, (seconds) => seconds.reduce((sum, each) => sum + each, 0)),
-  });
-  /** Labels: name, controller (the same). */
-  readonly #longest: Gauge<"name" | "controller"> = new Gauge({
-    name: "workqueue_longest_running_processor_seconds",
-    help: "Seconds that the longest running worker of the workqueue has been at it",
-    labelNames: ["name", "controller"] as const,
-    registers: this.#registers,
-    collect: () => this.#readRunning(this.#longest, (seconds) => Math.max(0, ...seconds)),
   });
 
   /** Labels: code (an HTTP status, or `<error>`), method, host. */
-  readonly #requests = new Counter({
+  readonly #requests = this.registry.counter({
     name: "rest_client_requests_total",
     help: "Number of HTTP requests, partitioned by status code, method, and host.",
-    labelNames: ["code", "method", "host"] as const,
-    registers: this.#registers,
+    labelNames: ["code", "method", "host"],
   });
   /** Labels: name (of the lease). */
-  readonly #leading = new Gauge({
+  readonly #leading = this.registry.gauge({
     name: "leader_election_master_status",
     help: "Whether this replica holds the lease of that name: 1 if it leads, 0 if it stands by",
-    labelNames: ["name"] as const,
-    registers: this.#registers,
+    labelNames: ["name"],
   });
   /** No labels. */
-  readonly #droppedEvents = new Counter({
+  readonly #droppedEvents = this.registry.counter({
     name: "tend_events_dropped_total",
     help: "Total number of Kubernetes Events that were given up",
-    registers: this.#registers,
   });
 
   /** Makes the metrics; reads nothing and starts nothing. */
   constructor() {
     this.events = { dropped: () => this.#droppedEvents.inc() };
+    // Labels: name, controller (the same), priority (0 for live, -100 for the initial list and resyncs).
+    this.registry.gauge({
+      name: "workqueue_depth",
+      help: "Current depth of workqueue by workqueue and priority",
+      labelNames: ["name", "controller", "priority"],
+      collect: (gauge) => this.#readDepths(gauge),
+    });
+    // Labels: name, controller (the same).
+    this.registry.gauge({
+      name: "workqueue_unfinished_work_seconds",
+      help: "Seconds of work in progress that work_duration has not observed yet, summed over all workers",
+      labelNames: ["name", "controller"],
+      collect: (gauge) => this.#readRunning(gauge, (seconds) => seconds.reduce((sum, each) => sum + each, 0)),
+    });
+    // Labels: name, controller (the same).
+    this.registry.gauge({
+      name: "workqueue_longest_running_processor_seconds",
+      help: "Seconds that the longest running worker of the workqueue has been at it",
+      labelNames: ["name", "controller"],
+      collect: (gauge) => this.#readRunning(gauge, (seconds) => Math.max(0, ...seconds)),
+    });
     addProcessMetrics(this.registry);
   }
 
@@ -214,9 +196,9 @@ export class Metrics {
     return this.registry.contentType;
   }
 
-  /** Answers with all metrics in Prometheus' text format. */
+  /** Answers with all metrics in Prometheus' text format; never rejected. */
   text(): Promise<string> {
-    return this.registry.metrics();
+    return this.registry.text();
   }
 
   /** Answers with what a controller counts, its series made at 0. The same name again goes on counting. */
@@ -281,10 +263,10 @@ export class Metrics {
     return { set: (leading) => this.#leading.set({ name }, leading ? 1 : 0) };
   }
 
-  #readDepths(): void {
+  #readDepths(gauge: Gauge<"name" | "controller" | "priority">): void {
     for (const [name, state] of this.#states) {
       for (const priority of ["live", "initial"] as const) {
-        this.#depth.set({ name, controller: name, priority: PRIORITIES[priority] }, state.depth(priority));
+        gauge.set({ name, controller: name, priority: PRIORITIES[priority] }, state.depth(priority));
       }
     }
   }

@@ -130,13 +130,25 @@ export {
   type EventMetrics,
   type LeaderMetrics,
   Metrics,
-  type MetricsRegistry,
   type ReconcileResult,
 } from "./metrics.ts";
 export { childName, labelValue } from "./names.ts";
 export type { QueueMetrics, QueuePriority, QueueState } from "./queue.ts";
 export { type ElectionOptions, Operator, type OperatorOptions, type RunOptions } from "./operator.ts";
 export { mergeRules, type RoleObject, roles, type RolesOptions, type Rule, type ScopedRule } from "./rbac.ts";
+export {
+  type Counter,
+  type Gauge,
+  type Histogram,
+  type HistogramOptions,
+  type Metric,
+  type MetricLabels,
+  type MetricOptions,
+  type MetricSample,
+  type MetricStep,
+  Registry,
+  type RegistryOptions,
+} from "./registry.ts";
 export {
   assertCanOwn,
   compareVersions,

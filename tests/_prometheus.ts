@@ -75,7 +75,7 @@ export function parseMetrics(text: string): Scrape {
   if (!text.endsWith("\n")) throw new SyntaxError("Cannot read metrics: the last line does not end");
   for (const [index, line] of text.split("\n").entries()) {
     try {
-      const description = new RegExp(`^# (HELP|TYPE) (${NAME})(?: (.*))?$`).exec(line);
+      const description = new RegExp(`^# (HELP|TYPE) (${NAME})(?: (.*))?$`, "s").exec(line);
       if (description) describe(enter(description[2]!), description[1]!, description[3] ?? "");
       else if (line.trim() !== "" && !line.startsWith("#")) {
         const sample = parseSample(line);
@@ -121,7 +121,7 @@ function familyOf(sample: string, drafts: ReadonlyMap<string, Draft>): string {
 }
 
 function parseSample(line: string): Sample {
-  const [, name, labels, value] = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (\\S+)(?: -?[0-9]+)?$`).exec(line) ?? [];
+  const [, name, labels, value] = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (\\S+)(?: -?[0-9]+)?$`, "s").exec(line) ?? [];
   if (name === undefined || value === undefined) throw new SyntaxError("it is no sample");
   return { name, labels: parseLabels(labels ?? ""), value: parseValue(value) };
 }
