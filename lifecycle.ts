@@ -26,12 +26,10 @@ import { type Check, HealthServer, type HealthServerOptions, parseAddress } from
 import type { Informer } from "./informer.ts";
 import { Informers } from "./informers.ts";
 import { LeaderElector, type LeaderOptions, type Term } from "./leader.ts";
+import { SHUTDOWN_GRACE } from "./manifests.ts";
 import type { Metrics } from "./metrics.ts";
 import type { KubernetesObject } from "./resource.ts";
 import { ControllerRunner } from "./runner.ts";
-
-/** How long running reconciles may take to finish after a stop, in ms. */
-export const SHUTDOWN_GRACE = 30_000;
 
 /** How long events that are still to be sent are waited for at the end, in ms. */
 const FLUSH_LIMIT = 1000;

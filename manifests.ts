@@ -92,7 +92,8 @@ export const DENO_FLAGS: readonly string[] = [
 ];
 
 const PORT = 8080;
-const GRACE: Duration = { seconds: 30 };
+/** How long running reconciles may take to finish after a stop where nothing else is said, in ms. */
+export const SHUTDOWN_GRACE = 30_000;
 /** Seconds that the operator may take beyond its grace, to send events, release its lease and close. */
 const BEYOND_GRACE = 15;
 
@@ -202,7 +203,7 @@ function deployment(input: ManifestInput, metadata: DraftMeta): KindedDraft<Depl
   });
 }
 
-function graceOf({ shutdownGrace = GRACE }: ManifestInput): number {
+function graceOf({ shutdownGrace = SHUTDOWN_GRACE }: ManifestInput): number {
   return toMilliseconds(shutdownGrace, "shutdownGrace");
 }
 
@@ -241,7 +242,7 @@ function argsOf(input: ManifestInput): string[] {
     "run",
     ...(port === PORT ? [] : [`--address=:${port}`]),
     ...(namespaces.length === 0 ? [] : [`--namespaces=${namespaces.join(",")}`]),
-    ...(grace === toMilliseconds(GRACE) ? [] : [`--shutdown-grace=${Math.ceil(grace / 1000)}`]),
+    ...(grace === SHUTDOWN_GRACE ? [] : [`--shutdown-grace=${Math.ceil(grace / 1000)}`]),
     ...args,
   ];
 }
