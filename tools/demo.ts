@@ -8,6 +8,7 @@
  * @module
  */
 import { lines } from "../_stream.ts";
+import { aborted, delay } from "../delay.ts";
 import type { Client, KubernetesObject, Resource } from "../mod.ts";
 import { ConfigMap, Event, Lease } from "../kinds.ts";
 import { ApiServer } from "../testing/mod.ts";
@@ -17,6 +18,9 @@ const NAMESPACE = "shop";
 const FLAGS = ["--allow-net", "--allow-env=HOME,KUBECONFIG", "--allow-read"];
 /** The demo gives up on anything that takes longer than this, in ms. */
 const PATIENCE = 20_000;
+
+/** Aborts on Ctrl-C. */
+const interrupted = new AbortController();
 
 const color = Deno.stdout.isTerminal() && !Deno.noColor;
 const started = performance.now();
@@ -57,15 +61,14 @@ async function follow<T extends KubernetesObject>(
 /** Tells what changed of a Backup. */
 function tellBackup(before: Backup | undefined, after: Backup | undefined): void {
   const name = `Backup ${NAMESPACE}/${(after ?? before)!.metadata.name}`;
-  if (!after) return say("server", `${name} is gone`);
   const finalizers = (object?: Backup): string => object?.metadata.finalizers?.join() ?? "";
+  if (!after) {
+    // The removal of the last finalizer is seen as the deletion alone.
+    say("operator", `${name}: cleaned up, removed the finalizer ${finalizers(before)}`);
+    return say("server", `${name} is gone`);
+  }
   if (finalizers(after) !== finalizers(before)) {
-    say(
-      "operator",
-      finalizers(after)
-        ? `${name}: added the finalizer ${finalizers(after)}`
-        : `${name}: cleaned up, removed the finalizer`,
-    );
+    say("operator", `${name}: added the finalizer ${finalizers(after)}`);
   }
   if (after.status?.lastRun !== before?.status?.lastRun) {
     const { copy, lastRun } = after.status ?? {};
@@ -93,8 +96,13 @@ function startOperator(kubeconfig: string): { address: Promise<string>; stop: ()
   const args = ["run", "--quiet", ...FLAGS, "examples/backup.ts"];
   const settings = ["--kubeconfig", kubeconfig, "--address", "127.0.0.1:0", "--log-format", "json"];
   say("you", `deno ${args.join(" ")} --kubeconfig …`);
-  const child = new Deno.Command(Deno.execPath(), { args: [...args, ...settings], stdout: "null", stderr: "piped" })
-    .spawn();
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...args, ...settings],
+    stdout: "null",
+    stderr: "piped",
+    detached: true, // A Ctrl-C reaches this process alone, which then stops the operator.
+  }).spawn();
+  let over = false;
   const { promise: address, resolve, reject } = Promise.withResolvers<string>();
   const log = (async () => {
     for await (const line of lines(child.stderr)) {
@@ -107,13 +115,14 @@ function startOperator(kubeconfig: string): { address: Promise<string>; stop: ()
         );
       } else if (!record || ["error", "fatal"].includes(record.level)) say("operator", line);
     }
+    over = true;
     reject(new Error("The operator has ended"));
   })();
   address.catch(() => {});
   return {
     address,
     stop: async () => {
-      child.kill("SIGTERM");
+      if (!over) child.kill("SIGTERM");
       const { code } = await child.status;
       await log;
       return code;
@@ -138,12 +147,17 @@ function parse(line: string): LogLine | undefined {
   }
 }
 
+/** Waits, unless interrupted. */
+function pause(ms: number): Promise<void> {
+  return delay(ms, interrupted.signal);
+}
+
 /** Waits until a check holds. */
 async function until(what: string, check: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + PATIENCE;
   while (!await check()) {
     if (performance.now() > deadline) throw new Error(`Cannot go on: ${what} did not happen within ${PATIENCE} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pause(100);
   }
 }
 
@@ -208,12 +222,12 @@ async function show(server: ApiServer, kubeconfig: string): Promise<ReturnType<t
     await until("the first copy", ran("nightly"));
     await backup("broken", "prices");
 
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await pause(1500);
     say("you", `change Backup ${NAMESPACE}/nightly: spec.configMap = colors`);
     await configMap("colors", { sky: "grey" });
     await backups.patch({ name: "nightly", namespace: NAMESPACE }, { spec: { configMap: "colors" } });
 
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    await pause(5_000);
     await configMap("prices", { apple: "1" });
     say("demo", "the next try of shop/broken will find it");
     await until("the retry", ran("broken"));
@@ -232,7 +246,14 @@ async function show(server: ApiServer, kubeconfig: string): Promise<ReturnType<t
   }
 }
 
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+function interrupt(): void {
+  interrupted.abort();
+}
+
 if (import.meta.main) {
+  for (const signal of SIGNALS) Deno.addSignalListener(signal, interrupt);
   const keep = Deno.args.includes("--keep");
   const directory = await Deno.makeTempDir({ prefix: "tend-demo-" });
   const kubeconfig = `${directory}/kubeconfig`;
@@ -251,16 +272,14 @@ if (import.meta.main) {
       ];
       say("demo", "still running; try, and end it with Ctrl-C:");
       for (const command of commands) console.log(`    kubectl --kubeconfig ${kubeconfig} ${command}`);
-      await new Promise<void>((resolve) => {
-        const interrupted = (): void => {
-          for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.removeSignalListener(signal, interrupted);
-          resolve();
-        };
-        for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, interrupted);
-      });
+      await aborted(interrupted.signal);
     }
     Deno.exitCode = await stop();
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error;
+    Deno.exitCode = 130;
   } finally {
+    for (const signal of SIGNALS) Deno.removeSignalListener(signal, interrupt);
     await Deno.remove(directory, { recursive: true });
   }
 }
