@@ -82,6 +82,8 @@ const FLAGS: Readonly<Record<string, Flag>> = {
     help: "how long running reconciles may take to finish (default 30)",
   },
   image: { value: "IMAGE", commands: ["manifests"], help: "container image of the Deployment" },
+  program: { value: "FILE", commands: ["manifests"], help: "program in the image (default operator.ts)" },
+  compiled: { commands: ["manifests"], help: "the image starts the operator itself, not deno" },
   namespace: { value: "NAME", commands: ["manifests", "rbac"], help: "namespace that the operator runs in" },
   replicas: { value: "N", commands: ["manifests"], help: "replicas of the Deployment" },
   "create-namespace": { commands: ["manifests"], help: "print the Namespace, too" },
@@ -141,13 +143,15 @@ function read(args: readonly string[]): { command: string; values: Values } {
     if (value === "") throw new UsageError(`--${name} needs a value`);
     if (value === false && name !== "leader-elect") throw new UsageError(`Unknown option '--no-${name}'`);
   }
+  if (values.compiled && values.program !== undefined) throw new UsageError("--program has no meaning with --compiled");
   return { command, values: values as Values };
 }
 
 function document(operator: CommandLineOperator, command: string, values: Values): string {
   if (command === "crds") return toYaml(operator.crds());
   const options: ManifestOptions = {
-    image: image(values.image),
+    image: word("image", values.image),
+    program: values.compiled === true ? false : word("program", values.program),
     namespace: label("namespace", values.namespace),
     namespaces: labels("namespaces", values.namespaces),
     replicas: integer("replicas", values.replicas),
@@ -222,10 +226,8 @@ function integer(name: string, value: Values[string]): number | undefined {
     : refuse(name, "a whole number of at least 0", value);
 }
 
-function image(value: Values[string]): string | undefined {
-  return value === undefined || /^\S+$/.test(String(value))
-    ? text(value)
-    : refuse("image", "a reference without spaces", value);
+function word(name: string, value: Values[string]): string | undefined {
+  return value === undefined || /^\S+$/.test(String(value)) ? text(value) : refuse(name, "without spaces", value);
 }
 
 function label(name: string, value: Values[string]): string | undefined {
