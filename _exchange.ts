@@ -164,11 +164,10 @@ export class Exchange {
     try {
       while (true) {
         outer.signal.throwIfAborted();
-        for (const guard of bounds.guards) guard();
         const started = this.#now();
         let answer: Answer;
         try {
-          answer = await this.#attempt(lane, { ...outline, path }, outer, left, tell);
+          answer = await this.#attempt(lane, { ...outline, path }, outer, left, bounds.guards, tell);
         } catch (error) {
           if (!(error instanceof TransportError) || error.timedOut || retries-- <= 0) throw error;
           this.#log.debug("Repeating {method} {path}: {error}", { method, path, error });
@@ -223,6 +222,7 @@ export class Exchange {
     outline: Outline,
     outer: Linked,
     timeout: number,
+    guards: Bounds["guards"],
     tell: (attempt: RequestAttempt) => void,
   ): Promise<Answer> {
     const { method, path } = outline;
@@ -237,6 +237,8 @@ export class Exchange {
     });
     try {
       const connection = await this.#resolve(call.signal);
+      // At the last moment: while credentials were read, the right to send may have been lost.
+      for (const guard of guards) guard();
       host = new URL(connection.server).host;
       line = this.#transport.line(lane, connection);
       const response = await sendOn(line, {

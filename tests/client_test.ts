@@ -632,6 +632,33 @@ Deno.test("A guard can refuse the repeat of what it let pass", async () => {
   assertEquals(sent.length, 1);
 });
 
+Deno.test("A guard has the last word, also when the credentials took long to read (B48)", async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let sent = 0;
+  let leading = true;
+  await using client = new Client({
+    fetch: () => (sent++, Promise.resolve(Response.json({}))),
+    kubeconfig: "/config",
+    readFile: () => promise,
+  });
+  const derived = client.with({
+    guard: () => {
+      if (!leading) throw new LeadershipLostError("lost");
+    },
+  });
+  const ends = assertRejects(() => derived.request({ method: "POST", path: "/x", body: {} }), LeadershipLostError);
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  leading = false;
+  resolve(`
+clusters: [{ name: a, cluster: { server: "http://api.test" } }]
+contexts: [{ name: a, context: { cluster: a, user: a } }]
+users: [{ name: a, user: { token: t } }]
+current-context: a
+`);
+  await ends;
+  assertEquals(sent, 0);
+});
+
 Deno.test("Client.with() tells of what writes answered with, not of reads, dry runs and statuses", async () => {
   const { client } = scripted((sent) =>
     sent.method === "DELETE" && !sent.path.endsWith("kept")
