@@ -9,6 +9,8 @@
  *
  * @module
  */
+import { checkRules, hasRules } from "./_cel_rules.ts";
+import { type FieldError, invalid, noField } from "./_field_error.ts";
 import type { Behaviour } from "./_kind.ts";
 import type { Fields, Kube } from "./_objects.ts";
 import { validate } from "./_validate.ts";
@@ -29,6 +31,34 @@ export function compareKubeVersions(a: string, b: string): number {
   return rank(right) - rank(left) || Number(right[1]) - Number(left[1]) || Number(right[3] ?? 0) - Number(left[3] ?? 0);
 }
 
+/** What keeps rules from being run: they might meet values that they are not made for. */
+const BLOCKING = new Set([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+function refusedByRules(
+  object: Fields,
+  schema: Schema,
+  previous: Fields | undefined,
+  found: readonly FieldError[],
+  warn: (text: string) => void = () => {},
+): FieldError[] {
+  if (!hasRules(schema)) return [];
+  if (found.some(({ reason }) => BLOCKING.has(reason))) {
+    const why =
+      "some validation rules were not checked because the object was invalid; correct the existing errors to " +
+      "complete validation";
+    return [invalid(noField, null, why)];
+  }
+  const { errors, warnings } = checkRules(object, schema, { previous, resource: true });
+  for (const each of warnings) warn(each);
+  return errors;
+}
+
 function behaviour(version: Fields, schema: Schema, storageVersion: string, group: string): Behaviour {
   const status = version.subresources?.status !== undefined;
   const selectable: string[] = (version.selectableFields ?? []).map((each: Fields) => String(each.jsonPath).slice(1));
@@ -36,12 +66,15 @@ function behaviour(version: Fields, schema: Schema, storageVersion: string, grou
     status,
     conditionalUpdate: true,
     desired: ({ metadata: _metadata, status: given, ...rest }) => status ? rest : { ...rest, status: given },
-    validate: (object, _apiVersion, subresource, old) =>
-      subresource !== "status" || !status
+    validate: (object, _apiVersion, subresource, old, warn) => {
+      const whole = subresource !== "status" || !status;
+      const errors = whole
         ? validate(object, schema, { previous: old })
         : object.status === undefined
         ? []
-        : validate(object.status, schema.properties?.status ?? {}, { field: "status", previous: old?.status }),
+        : validate(object.status, schema.properties?.status ?? {}, { field: "status", previous: old?.status });
+      return [...errors, ...refusedByRules(object, schema, old, errors, warn)];
+    },
     statusKeepsMetadata: true,
     ...(selectable.length > 0 ? { selectable } : {}),
     toStorage: (object) => ({ ...object, apiVersion: `${group}/${storageVersion}` }),

@@ -9,8 +9,10 @@
  *
  * @module
  */
+import { checkSchemaRules } from "./_cel_definition.ts";
 import { validateName } from "./_metadata.ts";
 import { equal, type Fields } from "./_objects.ts";
+import type { Schema } from "./_schema.ts";
 import { type Cause, cause } from "./_status.ts";
 import { checkSchema } from "./_structural.ts";
 
@@ -65,6 +67,12 @@ function printed(versions: readonly Fields[]): Fields[] {
   }));
 }
 
+/** What is wrong with a schema; rules are looked at once it is structural. */
+function checkWhole(schema: Schema, path: string): Cause[] {
+  const errors = checkSchema(schema, path);
+  return errors.length > 0 ? errors : checkSchemaRules(schema, path);
+}
+
 function checkVersions(versions: readonly Fields[]): Cause[] {
   const causes: Cause[] = [];
   const hoisted = versions.every((each) => equal(each.schema, versions[0]?.schema));
@@ -74,10 +82,10 @@ function checkVersions(versions: readonly Fields[]): Cause[] {
     if (index === 0) causes.push(...wrong.map((why) => cause.invalid("spec.version", name, why)));
     causes.push(...wrong.map((why) => cause.invalid(`${at}.name`, name, why)));
     if (!schema?.openAPIV3Schema) causes.push(cause.required(`${at}.schema.openAPIV3Schema`));
-    else if (!hoisted) causes.push(...checkSchema(schema.openAPIV3Schema, `${at}.schema.openAPIV3Schema`) as Cause[]);
+    else if (!hoisted) causes.push(...checkWhole(schema.openAPIV3Schema, `${at}.schema.openAPIV3Schema`));
   }
   const first = versions[0]?.schema?.openAPIV3Schema;
-  if (hoisted && first) causes.push(...checkSchema(first, "spec.validation.openAPIV3Schema") as Cause[]);
+  if (hoisted && first) causes.push(...checkWhole(first, "spec.validation.openAPIV3Schema"));
   if (new Set(versions.map(({ name }) => name)).size !== versions.length) {
     causes.push(cause.invalid("spec.versions", printed(versions), "must contain unique version names"));
   }

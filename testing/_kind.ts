@@ -34,8 +34,14 @@ export interface Behaviour {
   readonly prepareCreate?: (object: Fields, server: Ground) => void;
   /** Sets what an update may not change. */
   readonly prepareUpdate?: (object: Fields, old: Fields) => void;
-  /** What is wrong with an object. */
-  readonly validate?: (object: Fields, apiVersion: string, subresource: string, old?: Fields) => Cause[];
+  /** What is wrong with an object; `warn` is told what is wrong but may stay. */
+  readonly validate?: (
+    object: Fields,
+    apiVersion: string,
+    subresource: string,
+    old?: Fields,
+    warn?: (text: string) => void,
+  ) => Cause[];
   /** The group that errors name, if it is not that of the resource. */
   readonly errorGroup?: string;
   /** What is wrong with a change. */

@@ -48,6 +48,11 @@ export function quantityValue(quantity: string | number): number | undefined {
   return parsed === undefined ? undefined : Number(parsed.nanos) / 1e9;
 }
 
+/** Returns a quantity's value in billionths; undefined if it is none. */
+export function quantityNanos(quantity: string): bigint | undefined {
+  return parse(quantity)?.nanos;
+}
+
 /** Returns the canonical form of a quantity; undefined if it is none. */
 export function canonicalQuantity(quantity: string | number): string | undefined {
   const parsed = parse(String(quantity).trim());

@@ -41,6 +41,7 @@ const NOT_NESTED: readonly (readonly [keyof Schema, string])[] = [
   ["x-kubernetes-list-type", "must be undefined to be structural"],
   ["x-kubernetes-map-type", "must be undefined to be structural"],
   ["additionalProperties", "must be undefined to be structural"],
+  ["x-kubernetes-validations", "must be empty to be structural"],
 ];
 
 /** Returns what is wrong with a schema; nothing if a server takes it. Does not look at rules in CEL. */

@@ -11,6 +11,7 @@
  * @module
  */
 import { fitsFormat } from "./_formats.ts";
+import { goPattern } from "./_go_pattern.ts";
 import { equalJson, isObject, type JsonObject } from "./_json.ts";
 import { checkLists } from "./_list_types.ts";
 import { fieldSchema, type Schema } from "./_schema.ts";
@@ -146,28 +147,6 @@ function isMultiple(value: number, factor: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) < 1e-9;
 }
 
-const patterns = new Map<string, RegExp | undefined>();
-
-function patternOf(text: string): RegExp | undefined {
-  if (!patterns.has(text)) patterns.set(text, compilePattern(text));
-  return patterns.get(text);
-}
-
-/** Compiles a pattern in Go's syntax; undefined if it cannot be, in which case it is taken to match. */
-function compilePattern(text: string): RegExp | undefined {
-  const flags = /^\(\?([ims]+)\)/.exec(text);
-  const source = text.slice(flags?.[0].length ?? 0).replaceAll("\\A", "^").replaceAll("\\z", "$")
-    .replaceAll("(?P<", "(?<");
-  for (const unicode of ["u", ""]) {
-    try {
-      return new RegExp(source, (flags?.[1] ?? "") + unicode);
-    } catch {
-      // Tried with and without Unicode, as escapes that Go allows are errors with it.
-    }
-  }
-  return undefined;
-}
-
 /** Only the first of these is reported. */
 function checkText(value: string, schema: Schema, path: string, context: Context): FieldError | undefined {
   const { maxLength, minLength, pattern } = schema;
@@ -179,7 +158,7 @@ function checkText(value: string, schema: Schema, path: string, context: Context
   if (minLength !== undefined && size < minLength) {
     return invalid(field, value, `${bodyText(path)} should be at least ${minLength} chars long`);
   }
-  if (pattern !== undefined && patternOf(pattern)?.test(value) === false) {
+  if (pattern !== undefined && goPattern(pattern)?.test(value) === false) {
     return invalid(field, value, `${bodyText(path)} should match '${pattern}'`);
   }
   return undefined;

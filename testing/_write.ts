@@ -274,7 +274,8 @@ function validateChange(call: Call, object: Kube, old: Kube, subresource: string
     const fresh = validateMetadata(object.metadata, info.namespaced, behaviour.names ?? "subdomain");
     causes.push(...fresh.filter(({ field }) => !field.startsWith("metadata.name")));
   }
-  causes.push(...behaviour.validate?.(object, info.apiVersion, subresource, old) ?? []);
+  const warn = (text: string): void => void call.warnings.push(text);
+  causes.push(...behaviour.validate?.(object, info.apiVersion, subresource, old, warn) ?? []);
   if (subresource === "") causes.push(...behaviour.validateUpdate?.(object, old, info.apiVersion) ?? []);
   if (causes.length > 0) throw invalid(errorKind(call), object.metadata.name!, causes);
 }

@@ -95,3 +95,25 @@ Deno.test("ApiServer serves a new version of a definition and shows old objects 
   const read = await send(server, `GET ${WIDGETS.replace("/v1/", "/v2/")}/a`);
   assertEquals([read.body.apiVersion, read.body.spec.size], ["example.com/v2", 1]);
 });
+
+Deno.test("ApiServer runs the rules of a definition: on the whole object, also when only the status is written", async () => {
+  await using server = new ApiServer();
+  const ruled = {
+    ...SCHEMA,
+    properties: { ...SCHEMA.properties, status: { type: "object", properties: { ready: { type: "integer" } } } },
+    "x-kubernetes-validations": [
+      { rule: "self.metadata.name.startsWith('a')", message: "name starts with a" },
+      { rule: "!has(self.status) || self.status.ready <= self.spec.size", message: "too many ready" },
+    ],
+  };
+  assertEquals((await send(server, `POST ${DEFINITIONS}`, definition(ruled))).code, 201);
+  const named = await send(server, `POST ${WIDGETS}`, widget({ size: 1 }, { name: "b" }));
+  assertEquals([named.code, named.body.details.causes], [422, [
+    { field: "<nil>", reason: "FieldValueInvalid", message: "Invalid value: name starts with a" },
+  ]]);
+  assertEquals((await send(server, `POST ${WIDGETS}`, widget({ size: 1 }))).code, 201);
+  const ready = await send(server, `merge ${WIDGETS}/a/status`, { status: { ready: 2 } });
+  assertEquals([ready.code, ready.body.details.causes[0].message], [422, "Invalid value: too many ready"]);
+  const wrong = await send(server, `POST ${WIDGETS}`, widget({ size: "x" }, { name: "ab" }));
+  assertEquals(wrong.body.details.causes.map(({ field }: Body) => field), ["spec.size", "<nil>"]);
+});
