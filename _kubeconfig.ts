@@ -85,7 +85,9 @@ export class Kubeconfig {
     const texts = JSON.stringify(files);
     if (this.#chosen && texts === this.#texts) return this.#chosen;
     const { parse } = await import("@std/yaml");
-    const documents = files.map(({ path, text }) => ({ file: path, fields: parseDocument(path, text, parse) }));
+    // Times stay text: with the default schema they would become dates.
+    const read = (text: string): unknown => parse(text, { schema: "core" });
+    const documents = files.map(({ path, text }) => ({ file: path, fields: parseDocument(path, text, read) }));
     this.#chosen = choose(documents, this.#options.context);
     this.#texts = texts;
     this.#plugged = undefined;

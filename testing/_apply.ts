@@ -19,7 +19,7 @@ import type { Registry } from "./_registry.ts";
 /** The objects of a YAML text, of one object, or of many; lists are taken apart. */
 export function documents(source: string | object | readonly object[]): Fields[] {
   const values: unknown[] = typeof source === "string"
-    ? parseAll(source) as unknown[]
+    ? parseAll(source, { schema: "core" }) as unknown[]
     : Array.isArray(source)
     ? source
     : [source];

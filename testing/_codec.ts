@@ -78,7 +78,7 @@ export function accepted(header: string | null, collection = false): Accepted {
 
 /** Reads YAML as JSON has it: keys are strings, times too. */
 export function parseYaml(text: string): unknown {
-  return plain(parse(text));
+  return plain(parse(text, { schema: "core" }));
 }
 
 /** Times that a YAML parser found are texts again. */

@@ -85,7 +85,9 @@ Deno.test("tokenLine() spells a user with its groups, and refuses names that wou
 });
 
 Deno.test("kubeconfigOf() writes one cluster, one user and the context of both", () => {
-  const config = parse(kubeconfigOf({ server: "https://[::1]:1", ca: "CA", user: "a", namespace: "n", token: "t" }));
+  const config = parse(kubeconfigOf({ server: "https://[::1]:1", ca: "CA", user: "a", namespace: "n", token: "t" }), {
+    schema: "core",
+  });
   assertEquals(config, {
     apiVersion: "v1",
     kind: "Config",

@@ -167,7 +167,7 @@ function scriptProblems(blocks: ReadonlyMap<string, Block>): string[] {
 function dataProblems({ language, code }: Block): string[] {
   try {
     if (language === "json") JSON.parse(code);
-    else parseAll(code);
+    else parseAll(code, { schema: "core" });
     return [];
   } catch (error) {
     return [`${(error as Error).message}`];

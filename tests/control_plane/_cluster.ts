@@ -22,7 +22,7 @@ export async function applyAll(client: Client, objects: readonly KindedDraft<Kub
 
 /** The objects of a YAML stream. */
 export function objectsOf(yaml: string): KindedDraft<KubernetesObject>[] {
-  return parseAll(yaml) as KindedDraft<KubernetesObject>[];
+  return parseAll(yaml, { schema: "core" }) as KindedDraft<KubernetesObject>[];
 }
 
 /** Waits until the kind of a definition can be listed. */

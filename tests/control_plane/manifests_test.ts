@@ -46,7 +46,7 @@ Deno.test("manifests() are accepted by a real server, to the last field, and its
   }));
   const all = Object.values(kinds).filter((kind) => kind instanceof Resource) as unknown as Resource[];
   // deno-lint-ignore no-explicit-any -- objects of several kinds
-  const objects = parseAll(yaml) as any[];
+  const objects = parseAll(yaml, { schema: "core" }) as any[];
   for (const object of objects) {
     const kind = all.find((kind) => kind.is(object))!;
     await client.api(kind).create(object as Draft<kinds.Pod>, { fieldValidation: "Strict" });
