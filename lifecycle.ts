@@ -195,7 +195,8 @@ class Run implements AsyncDisposable {
   /** One spell of work of all controllers; false if some of it may still be running. */
   async #work(client: Client, stop: AbortSignal, abort: AbortSignal): Promise<boolean> {
     const { name, metrics } = this.#definition;
-    const recorder = new EventRecorder(client, {
+    const over = new AbortController();
+    const recorder = new EventRecorder(client.with({ signal: over.signal }), {
       controller: name,
       now: this.#now,
       random: this.#random,
@@ -211,11 +212,9 @@ class Run implements AsyncDisposable {
       ));
       return results.every((clean) => clean);
     } finally {
-      const limit = new AbortController();
-      const cancel = after(FLUSH_LIMIT, () => limit.abort());
-      await recorder.flush(limit.signal).catch(() => {});
-      cancel();
+      const cancel = after(FLUSH_LIMIT, () => over.abort());
       await recorder[Symbol.asyncDispose]();
+      cancel();
     }
   }
 

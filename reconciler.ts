@@ -216,6 +216,7 @@ export class Reconciler<T extends KubernetesObject> {
       log.error("Reconcile of {key} failed", properties);
     } else {
       metrics.reconciled(kind === "retry" ? "requeue" : "success", seconds);
+      if (kind === "nothing") queue.forget(key);
       // A conflict or a vanished object is no fault; said once, not at each try.
       if (failures === 1) log.debug("Reconcile of {key} met a newer state", properties);
     }

@@ -116,6 +116,22 @@ Deno.test("nothing of a lost term is sent any more: neither writes nor events (B
   await stopping;
 });
 
+Deno.test("events that nobody takes hold up the stop for a second at most (B43)", async () => {
+  using time = new FakeTime();
+  await using server = await serverOfThings();
+  server.faults.add({ resource: "events" }, { stall: true });
+  const controller = things().reconcile((object, ctx) => {
+    for (let i = 0; i < 20; i++) ctx.event(object, { type: "Normal", reason: "Seen", note: `seen ${i}` });
+  });
+  const running = start(operatorOf(controller), server.client(), time);
+  await leap(time, 500);
+  let took = Infinity;
+  const stopped = Date.now();
+  void running.ended.then(() => took = Date.now() - stopped);
+  await running.stop();
+  assert(took <= 1_000, `${took} ms`);
+});
+
 Deno.test("an operator stops at any moment: before the sync, standing by, twice, or before it has begun", async () => {
   using time = new FakeTime();
   await using server = await serverOfThings();
