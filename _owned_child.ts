@@ -57,14 +57,14 @@ export interface ApplyEnvironment {
 type ChildDraft = { readonly apiVersion: string; readonly kind: string; readonly metadata: DraftMeta };
 
 /**
- * Applies a child of an owner, unless the cached one is still what the last apply of the same made of it.
+ * Applies a child of an owner, unless the cached one is still what the last apply of the same made of it, but for its status.
  *
  * @throws {TypeError} If the child has no name or namespace, or the garbage collector would not find the owner
  * @throws {Error} If another object controls the child
  */
 export async function applyChild(
   environment: ApplyEnvironment,
-  { resource, informer }: WatchedKind,
+  { resource, informer, metadataOnly }: WatchedKind,
   owner: KubernetesObject,
   child: ChildDraft,
 ): Promise<KubernetesObject> {
@@ -102,7 +102,8 @@ export async function applyChild(
         `current controller is ${controller.kind} "${controller.name}"`,
     );
   }
-  if (cached && memo.stands(id, draft, cached.metadata.resourceVersion)) return cached;
+  const state = (object: KubernetesObject): unknown => "status" in draft ? undefined : desired(object, metadataOnly);
+  if (cached && memo.stands(id, draft, cached.metadata.resourceVersion, () => state(cached))) return cached;
   using claim = claims.claim(id, reference.uid);
   if (!claim) {
     throw new Error(`Cannot apply ${what}: another object is applying it now, so the child needs another name`);
@@ -112,12 +113,21 @@ export async function applyChild(
     fieldManager,
   });
   const { resourceVersion } = applied.metadata;
+  const held = informer.get(key);
   // What the cache does not hold at that version is gone, or changed, already.
-  if (informer.get(key)?.metadata.resourceVersion === resourceVersion) memo.remember(id, draft, resourceVersion);
+  if (held?.metadata.resourceVersion === resourceVersion) memo.remember(id, draft, resourceVersion, state(held));
   return applied;
 }
 
 /** True for the same object, or an earlier one of the same name whose children are taken over. */
 function isSameOwner(one: OwnerReference, other: OwnerReference): boolean {
   return one.kind === other.kind && one.name === other.name && groupOf(one.apiVersion) === groupOf(other.apiVersion);
+}
+
+/** What of a child an apply can change: all but its status; undefined if its metadata alone cannot tell. */
+function desired(object: KubernetesObject, metadataOnly: boolean): unknown {
+  if (metadataOnly && object.metadata.generation === undefined) return undefined;
+  const { status: _status, metadata, ...rest } = object as KubernetesObject & { status?: unknown };
+  const { resourceVersion: _version, managedFields: _fields, ...others } = metadata;
+  return [rest, others];
 }

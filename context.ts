@@ -107,8 +107,8 @@ export interface Context {
   /**
    * Applies a child (server-side apply, forced, the operator as field manager) with its owner as controller.
    *
-   * Namespace: the owner's by default. Sends nothing while the watched child is still at the version that this process' last
-   * apply of the same content brought about; then answers with the cached child.
+   * Namespace: the owner's by default. Sends nothing while the watched child is still, but for its status, what this process'
+   * last apply of the same content brought about; then answers with the cached child.
    * RBAC: `create` and `patch` on the child's kind, `update` on the owner's `<plural>/finalizers`: both come from `.owns()`.
    *
    * @throws {TypeError} If the kind is not declared with `.owns()`, or the garbage collector would not find the owner

@@ -20,7 +20,8 @@
  * # Guarantees
  *
  * - Every change of an object's desired state leads to a reconcile that starts after it.
- * - An object is never reconciled twice at once; its failures never delay another's.
+ * - An object is never reconciled twice at once, not even when a lease is lost and won again while a reconcile ignores its
+ *   abort (but see {@linkcode Controller.timeout}); its failures never delay another's.
  * - An object that is being deleted is only ever cleaned up; its finalizer goes only after the cleanup succeeded.
  *
  * # Caveats

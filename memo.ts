@@ -14,10 +14,11 @@
  */
 import { createHash } from "node:crypto";
 
-/** What was written, as a digest, and the resource version that the server answered with. */
+/** What was written, and what came of it, as digests; the resource version that the server answered with. */
 interface Entry {
   readonly digest: string;
-  readonly version: string;
+  readonly state: string | undefined;
+  version: string;
 }
 
 /** The last writes by object; one entry per object, of some 100 bytes. */
@@ -29,15 +30,23 @@ export class WriteMemo {
     return this.#entries.size;
   }
 
-  /** True if this very content was the last write and the object is still at the version that came of it. */
-  stands(object: string, content: unknown, version: string): boolean {
+  /**
+   * True if this very content was the last write, and the object is still at the version that came of it; or, if `state`
+   * answers with anything, at a later one of which that part is still the same.
+   */
+  stands(object: string, content: unknown, version: string, state: () => unknown = () => undefined): boolean {
     const entry = this.#entries.get(object);
-    return entry !== undefined && entry.version === version && entry.digest === digest(content);
+    if (entry === undefined) return false;
+    if (entry.version !== version) {
+      if (entry.state === undefined || entry.state !== digest(state())) return false;
+      entry.version = version;
+    }
+    return entry.digest === digest(content);
   }
 
-  /** Notes a write. */
-  remember(object: string, content: unknown, version: string): void {
-    this.#entries.set(object, { digest: digest(content), version });
+  /** Notes a write and what came of it: the version, and the part of the object that it answers for. */
+  remember(object: string, content: unknown, version: string, state?: unknown): void {
+    this.#entries.set(object, { digest: digest(content)!, state: digest(state), version });
   }
 
   /** Drops an object that is gone. */
@@ -46,6 +55,6 @@ export class WriteMemo {
   }
 }
 
-function digest(content: unknown): string {
-  return createHash("sha256").update(JSON.stringify(content)).digest("base64");
+function digest(content: unknown): string | undefined {
+  return content === undefined ? undefined : createHash("sha256").update(JSON.stringify(content)).digest("base64");
 }

@@ -5,7 +5,7 @@ import { toJson } from "../_status_writer.ts";
 import type { Context } from "../context.ts";
 import { Controller } from "../controller.ts";
 import { customResource } from "../crd.ts";
-import { ConfigMap, Namespace, Secret } from "../kinds.ts";
+import { ConfigMap, Deployment, Namespace, Secret } from "../kinds.ts";
 import { Operator } from "../operator.ts";
 import { ApiServer } from "../testing/mod.ts";
 import { collectLog } from "./_log.ts";
@@ -194,6 +194,40 @@ Deno.test("a child that another operator controls is left alone; one that nobody
   assertEquals((await api.get("former")).metadata.ownerReferences?.map((owner) => owner.uid), [uid]);
   assertEquals((await api.get("foreign")).data, { by: "hand" });
 });
+
+for (const metadataOnly of [false, true]) {
+  const what = metadataOnly ? "of which only metadata is cached" : "that is cached whole";
+  Deno.test(`a child ${what} is not applied again when only its status changed, but when anything else did (B38)`, async () => {
+    using time = new FakeTime();
+    await using server = await serverOf("a");
+    let runs = 0;
+    const controller = things().owns(Deployment, { metadataOnly }).reconcile(async (object, ctx) => {
+      runs++;
+      const labels = { app: "a" };
+      const template = { metadata: { labels }, spec: { containers: [{ name: "a", image: "a" }] } };
+      const spec = { replicas: 1, selector: { matchLabels: labels }, template };
+      await ctx.applyOwned(object, Deployment.draft({ metadata: { name: "a" }, spec }));
+    });
+    await using _running = start(operatorOf(controller), server.client({ user: "operator" }), time);
+    await leap(time, 5_000);
+    const applies = () =>
+      server.requests.filter(({ user, method }) => user === "operator" && method === "PATCH").length;
+    assertEquals(applies(), 1);
+    const api = server.client().api(Deployment);
+    const before = runs;
+    for (let replicas = 1; replicas < 5; replicas++) {
+      await api.status.patch("a", { status: { replicas } });
+      await leap(time, 1_000);
+    }
+    assertEquals([runs - before, applies()], [4, 1]);
+    await api.patch("a", { spec: { replicas: 7 } });
+    await leap(time, 5_000);
+    assertEquals([(await api.get("a")).spec?.replicas, applies()], [1, 2]);
+    await api.patch("a", { metadata: { labels: { by: "hand" } } });
+    await leap(time, 5_000);
+    assertEquals(applies(), 3);
+  });
+}
 
 Deno.test("a kind may be owned and watched, for several reasons, and be the controller's own", async () => {
   using time = new FakeTime();

@@ -124,3 +124,27 @@ for (const seed of [1, 2]) {
   Deno.test(`whatever happens meanwhile, all is as it was asked for in the end, and nothing ran twice at once (seed ${seed})`, () =>
     live(seed));
 }
+
+Deno.test("a change in the middle of a long initial list is reconciled before what is left of that, and nothing is left behind", async () => {
+  const count = 2_000;
+  await using server = new ApiServer();
+  await server.apply(Thing.crd());
+  const api = server.client().api(Thing);
+  for (let i = 0; i < count; i++) await api.create(thing(`t${i}`));
+  const stop = new AbortController();
+  let runs = 0;
+  let changedAt: number | undefined;
+  let seenAt: number | undefined;
+  const controller = things().reconcile(async ({ spec }) => {
+    if (spec.changed) seenAt ??= runs;
+    if (++runs === 200) {
+      await api.patch(`t${count - 1}`, { spec: { changed: true } });
+      changedAt = runs;
+    }
+    if (runs === count) stop.abort();
+  });
+  const operator = new Operator("tester").controller(controller);
+  await operator.run({ client: server.client(), signals: false, signal: stop.signal });
+  assert(seenAt !== undefined && changedAt !== undefined && seenAt - changedAt < 200, `${seenAt} after ${changedAt}`);
+  assertEquals(runs, count);
+});
