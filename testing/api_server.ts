@@ -86,7 +86,7 @@ export interface Listening {
 
 /** How {@linkcode ApiServer.client} asks. */
 export interface ApiServerClientOptions extends ClientOptions {
-  /** The user that asks. @default {a cluster admin} */
+  /** The user that asks; without meaning beside a `token`. @default {a cluster admin} */
   readonly user?: string | undefined;
   /** The groups that the user is in. @default {[]} */
   readonly groups?: readonly string[] | undefined;
@@ -150,7 +150,8 @@ export class ApiServer implements AsyncDisposable {
   /** Makes a client that asks in process. */
   client(options: ApiServerClientOptions = {}): Client {
     const { user, groups = [], ...rest } = options;
-    const as: User | undefined = user === undefined ? undefined : { name: user, groups };
+    const asked: User = user === undefined ? ADMIN : { name: user, groups };
+    const as = rest.token === undefined ? asked : undefined;
     const client = new Client({
       server: "http://kubernetes.default.svc",
       ...rest,

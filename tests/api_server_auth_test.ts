@@ -1,4 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import type { Client } from "../client.ts";
+import { ApiError } from "../errors.ts";
+import { ConfigMap } from "../kinds.ts";
 import { ApiServer } from "../testing/mod.ts";
 import { CONFIG_MAPS, send } from "./_api.ts";
 
@@ -81,4 +84,12 @@ Deno.test("ApiServer.client() asks as the user it is told", async () => {
   }).catch((error) => error);
   assertEquals(review.status?.userInfo?.username ?? review.code, 403);
   assertEquals(server.requests.at(-1)?.user, "eve");
+});
+
+Deno.test("ApiServer.client() asks as a cluster admin unless it is told otherwise, and by its token if it has one", async () => {
+  await using server = new ApiServer({ authorization: true, users: { secret: { name: "plain" } } });
+  const create = (client: Client) =>
+    client.api(ConfigMap).create({ metadata: { name: "a", namespace: "default" } }, { dryRun: true });
+  assertEquals((await create(server.client())).metadata.name, "a");
+  await assertRejects(() => create(server.client({ token: "secret" })), ApiError, `User "plain" cannot create`);
 });
