@@ -106,5 +106,6 @@ export class WatchedKinds {
 }
 
 function covers({ resource, namespaces }: WatchedKind, namespace: string | undefined): boolean {
-  return !resource.namespaced || namespaces === undefined || namespaces.includes(namespace ?? "");
+  if (!resource.namespaced) return true;
+  return namespace !== undefined && (namespaces === undefined || namespaces.includes(namespace));
 }

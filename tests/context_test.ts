@@ -303,6 +303,20 @@ Deno.test("the context never takes for absent what a selector or the namespaces 
   assertEquals(found, ["in", 0, "out", 1, "far", 2, undefined, 3, 1, 1, 3, 1, 4]);
 });
 
+Deno.test("of a cluster-scoped object, ctx.get() leaves to the server what names no namespace", async () => {
+  using time = new FakeTime();
+  await using server = new ApiServer();
+  await server.client().api(ConfigMap).create({ metadata: { name: "c", namespace: "default" } });
+  const found: unknown[] = [];
+  const controller = new Controller(Namespace).watches(ConfigMap, () => []).reconcile(async ({ metadata }, ctx) => {
+    if (metadata.name !== "default") return;
+    found.push((await ctx.get(ConfigMap, "c"))?.metadata.name, (await ctx.get(Namespace, "default"))?.metadata.name);
+  });
+  await using _running = start(operatorOf(controller), server.client(), time);
+  await leap(time, 1_000);
+  assertEquals(found, ["c", "default"]);
+});
+
 Deno.test("a filter cannot lose the reconcile that follows the finalizer", async () => {
   using time = new FakeTime();
   await using server = await serverOf("a");
