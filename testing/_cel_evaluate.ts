@@ -31,6 +31,10 @@ function select(operand: unknown, field: string, optional: boolean, test: boolea
     const inside = operand.value instanceof Map ? operand.value.get(field) : undefined;
     return test ? inside !== undefined : new Optional(inside);
   }
+  if (operand === null && !optional) {
+    if (test) return false;
+    throw new CelError(`no such key: ${field}`);
+  }
   if (!(operand instanceof Map)) throw noOverload();
   const found = operand.get(field);
   if (test) return found !== undefined;

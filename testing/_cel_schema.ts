@@ -148,3 +148,13 @@ export function valueOf(value: unknown, schema: Schema, resource = false): unkno
   }
   return found;
 }
+
+/** A value that no schema describes, as expressions see it. */
+export function plainValue(value: unknown): unknown {
+  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) return value.map(plainValue);
+  if (!isObject(value)) return value;
+  return new Map(
+    Object.entries(value).filter(([, each]) => each !== undefined).map(([key, each]) => [key, plainValue(each)]),
+  );
+}

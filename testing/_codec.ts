@@ -9,7 +9,8 @@
  *
  * @module
  */
-import { parse } from "@std/yaml";
+import { parseAll } from "@std/yaml";
+import { yamlError } from "./_yaml_error.ts";
 import { duplicateKeys, syntaxError } from "./_json_text.ts";
 import type { Fields } from "./_objects.ts";
 import { badRequest, notAcceptable, tooLarge, unsupportedMediaType } from "./_status.ts";
@@ -76,9 +77,10 @@ export function accepted(header: string | null, collection = false): Accepted {
   throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${listed}`, { details: {} });
 }
 
-/** Reads YAML as JSON has it: keys are strings, times too. */
+/** Reads YAML as JSON has it: keys are strings, times too; of many documents the first. */
 export function parseYaml(text: string): unknown {
-  return plain(parse(text, { schema: "core" }));
+  const [first = null] = parseAll(text, { schema: "core" }) as unknown[];
+  return plain(first);
 }
 
 /** Times that a YAML parser found are texts again. */
@@ -123,7 +125,9 @@ export function readBody(body: string, contentType: string | null, kind: string)
     value = format === "json" ? JSON.parse(body) : parseYaml(body);
   } catch (error) {
     const why = format === "json" ? syntaxError(body) : undefined;
-    return refuse(why === undefined ? (error as Error).message : `couldn't get version/kind; json parse error: ${why}`);
+    return refuse(
+      why === undefined ? yamlError(body, error as Error) : `couldn't get version/kind; json parse error: ${why}`,
+    );
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     const found = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
@@ -139,5 +143,7 @@ export function readBody(body: string, contentType: string | null, kind: string)
 function hex(body: string): string {
   if (body === "") return "<empty>";
   if (/^\s*\{/.test(body)) return body.length > 1024 ? body.slice(0, 1024) : body;
-  return [...new TextEncoder().encode(body)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const bytes = [...new TextEncoder().encode(body)];
+  const shown = bytes.slice(0, 30).map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return bytes.length > 30 ? `${shown} ...` : shown;
 }

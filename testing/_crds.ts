@@ -10,9 +10,11 @@
  * @module
  */
 import { checkRules, hasRules } from "./_cel_rules.ts";
+import { withDefaults } from "./_defaults.ts";
 import { type FieldError, invalid, noField } from "./_field_error.ts";
 import type { Behaviour } from "./_kind.ts";
-import type { Fields, Kube } from "./_objects.ts";
+import { equal, type Fields, isObject, type Kube } from "./_objects.ts";
+import { prune } from "./_prune.ts";
 import { validate } from "./_validate.ts";
 import type { GroupInfo, ResourceInfo, SubresourceInfo, VersionInfo } from "./_resource_info.ts";
 import type { Schema } from "./_schema.ts";
@@ -59,7 +61,33 @@ function refusedByRules(
   return errors;
 }
 
-function behaviour(version: Fields, schema: Schema, storageVersion: string, group: string): Behaviour {
+/** Shows stored objects in a version as if they were written now: what schemas have changed since is taken in. */
+function reader(
+  schema: Schema,
+  stored: Schema,
+): Pick<Required<Behaviour>, "fromStorage"> & { written(spec: unknown): void } {
+  // What was written under this very schema needs no second look.
+  const fresh = new WeakSet<object>();
+  const views = new WeakMap<Fields, Fields>();
+  return {
+    written: (spec) => {
+      if (isObject(spec)) fresh.add(spec);
+    },
+    fromStorage: (object, apiVersion) => {
+      if (object.apiVersion === apiVersion && isObject(object.spec) && fresh.has(object.spec)) return object;
+      let view = views.get(object);
+      if (!view) {
+        view = prune({ ...withDefaults(object, stored), apiVersion }, schema).object as Fields;
+        views.set(object, equal(view, object) ? view = object : view);
+      }
+      return view;
+    },
+  };
+}
+
+function behaviour(version: Fields, schema: Schema, storage: Fields, group: string): Behaviour {
+  const storedSchema: Schema = storage.schema?.openAPIV3Schema ?? schema;
+  const { written, fromStorage } = reader(schema, storedSchema);
   const status = version.subresources?.status !== undefined;
   const selectable: string[] = (version.selectableFields ?? []).map((each: Fields) => String(each.jsonPath).slice(1));
   return {
@@ -77,8 +105,11 @@ function behaviour(version: Fields, schema: Schema, storageVersion: string, grou
     },
     statusKeepsMetadata: true,
     ...(selectable.length > 0 ? { selectable } : {}),
-    toStorage: (object) => ({ ...object, apiVersion: `${group}/${storageVersion}` }),
-    fromStorage: (object, apiVersion) => object.apiVersion === apiVersion ? object : { ...object, apiVersion },
+    toStorage: (object) => {
+      if (storage.name === version.name) written(object.spec);
+      return { ...object, apiVersion: `${group}/${storage.name}` };
+    },
+    fromStorage,
   };
 }
 
@@ -103,7 +134,7 @@ function instead({ group, versions }: Fields, version: Fields, kind: string): st
 function resourceOf(definition: Kube, version: Fields): ResourceInfo {
   const { spec, metadata } = definition;
   const names: Fields = definition.status?.acceptedNames?.kind ? definition.status.acceptedNames : spec.names;
-  const storageVersion = spec.versions.find((each: Fields) => each.storage)?.name ?? version.name;
+  const storage = spec.versions.find((each: Fields) => each.storage) ?? version;
   const schema: Schema = version.schema?.openAPIV3Schema ?? { "x-kubernetes-preserve-unknown-fields": true };
   const apiVersion = `${spec.group}/${version.name}`;
   const warning = version.deprecationWarning ??
@@ -126,11 +157,11 @@ function resourceOf(definition: Kube, version: Fields): ResourceInfo {
     custom: {
       definition: String(metadata.name),
       schema,
-      behaviour: behaviour(version, schema, storageVersion, spec.group),
+      behaviour: behaviour(version, schema, storage, spec.group),
       columns: version.additionalPrinterColumns,
       scale: version.subresources?.scale,
       terminating: metadata.deletionTimestamp !== undefined,
-      storageVersion,
+      storageVersion: storage.name,
       deprecation: version.deprecated ? warning : undefined,
     },
   };

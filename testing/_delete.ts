@@ -16,6 +16,7 @@ import { bodyFormat, checkSize, parseYaml, readBody } from "./_codec.ts";
 import { syntaxError } from "./_json_text.ts";
 import { equal, type Fields, isObject, type Kube, ordered, timestamp } from "./_objects.ts";
 import { type DeleteOptions, deleteOptions } from "./_options.ts";
+import { admitByPolicies } from "./_policies.ts";
 import { badRequest, conflict } from "./_status.ts";
 import type { Revision } from "./_store.ts";
 import { collectionOf, isGone, liveOf, mustExist } from "./_write.ts";
@@ -132,6 +133,7 @@ export function remove(call: Call): Answer {
   const options = readOptions(call);
   const live = mustExist(call, liveOf(call));
   admitDelete(call);
+  admitByPolicies(call, "DELETE", undefined, view(info, live));
   const { object, gone } = deleteObject(call, live, options);
   const { uid, name } = object.metadata;
   if (gone && !behaviourOf(info).returnsDeleted) {

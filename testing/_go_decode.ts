@@ -69,7 +69,8 @@ function goType(schema: Schema): string {
 
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
 const MICRO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}(Z|[+-]\d{2}:\d{2})$/;
-const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}[\r\n]*$/;
+const BASE64 =
+  /^(?:(?:[A-Za-z0-9+/][\r\n]*){4})*(?:(?:[A-Za-z0-9+/][\r\n]*){2}==|(?:[A-Za-z0-9+/][\r\n]*){3}=)?[\r\n]*$/;
 const PLAIN_SECONDS = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 
 function time(text: string): string {
@@ -195,6 +196,20 @@ class Decoder {
   }
 }
 
+/** Where Go stops to read a text as base64. */
+function corruptByte(value: string): number {
+  const letters = value.replace(/=.*$/s, "");
+  const wrong = /[^A-Za-z0-9+/]/.exec(letters);
+  if (wrong) return wrong.index;
+  const { length } = letters;
+  const rest = length % 4, padding = value.length - length;
+  if (padding === 0) return length - rest;
+  if (rest < 2) return length;
+  if (rest === 3) return length + 1;
+  if (padding === 1) return value.length;
+  return value[length + 1] === "=" ? length + 2 : length;
+}
+
 function text(value: string, { format }: Schema): string {
   switch (format) {
     case "date-time":
@@ -202,7 +217,7 @@ function text(value: string, { format }: Schema): string {
     case "micro-time":
       return microTime(value);
     case "byte":
-      if (!BASE64.test(value)) throw new DecodeError("illegal base64 data at input byte 0");
+      if (!BASE64.test(value)) throw new DecodeError(`illegal base64 data at input byte ${corruptByte(value)}`);
       return value;
     default:
       return value;

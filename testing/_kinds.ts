@@ -11,12 +11,13 @@
  */
 import type { Behaviour } from "./_kind.ts";
 import { CORE } from "./_kinds_core.ts";
+import { POLICIES } from "./_kinds_policies.ts";
 import { WORKLOADS } from "./_kinds_workloads.ts";
 import { OTHERS } from "./_kinds_others.ts";
 
 export type { Behaviour } from "./_kind.ts";
 
-const ALL: Readonly<Record<string, Behaviour>> = { ...CORE, ...WORKLOADS, ...OTHERS };
+const ALL: Readonly<Record<string, Behaviour>> = { ...CORE, ...WORKLOADS, ...OTHERS, ...POLICIES };
 
 const COMMON: Behaviour = {};
 

@@ -22,6 +22,7 @@ import { checkWriteOptions } from "./_options.ts";
 import { resetBy, schemaOf } from "./_ownership.ts";
 import { strategicMerge } from "./_strategic.ts";
 import { badRequest, conflict, invalid, StatusError } from "./_status.ts";
+import { yamlError } from "./_yaml_error.ts";
 import { create, liveOf, mayCreate, mustExist, update, writerOf } from "./_write.ts";
 
 /** The ways to patch. */
@@ -140,7 +141,7 @@ function readApplied(call: Call): Fields {
       call.warnings.push(`line 1: key ${JSON.stringify(path.split(".").at(-1))} already set in map`);
     }
   } catch (error) {
-    throw badRequest(`error encoding patch: ${(error as Error).message}`);
+    throw badRequest(`error encoding patch: ${yamlError(call.body, error as Error)}`);
   }
   if (!isObject(value)) {
     throw badRequest("error decoding YAML: json: cannot unmarshal array into Go value of type map[string]interface {}");

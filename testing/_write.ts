@@ -18,6 +18,7 @@ import { validateMetadata, validateMetadataUpdate } from "./_metadata.ts";
 import { clone, equal, type Fields, type Kube, ordered, timestamp } from "./_objects.ts";
 import { isDryRun, managerOf } from "./_options.ts";
 import { schemaOf, track } from "./_ownership.ts";
+import { admitByPolicies } from "./_policies.ts";
 import { alreadyExists, badRequest, conflict, internal, invalid, modified, notFound } from "./_status.ts";
 import { type Cause, cause, type GroupKind } from "./_status.ts";
 import type { Collection, Revision } from "./_store.ts";
@@ -89,6 +90,7 @@ export function create(call: Call, object: Kube, options: WriteOptions = {}): Ku
   behaviour.prepareCreate?.(object, server);
   if (behaviour.desired) object.metadata.generation = 1;
   validateNew(call, object);
+  admitByPolicies(call, "CREATE", object);
   behaviour.allocate?.(object, server);
 
   const collection = collectionOf(call);
@@ -205,6 +207,7 @@ export function update(call: Call, live: Revision, object: Kube, options: Update
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
   validateChange(call, object, old, subresource);
+  admitByPolicies(call, "UPDATE", object, old);
   behaviour.allocate?.(object, server, old);
   object = tidy(object, info.apiVersion, info.kind);
   return store(call, live, old, object);

@@ -117,3 +117,20 @@ Deno.test("ApiServer runs the rules of a definition: on the whole object, also w
   const wrong = await send(server, `POST ${WIDGETS}`, widget({ size: "x" }, { name: "ab" }));
   assertEquals(wrong.body.details.causes.map(({ field }: Body) => field), ["spec.size", "<nil>"]);
 });
+
+Deno.test("ApiServer shows stored objects with defaults that came later, and without fields that went", async () => {
+  await using server = new ApiServer();
+  await send(server, `POST ${DEFINITIONS}`, definition(SCHEMA));
+  const { body: before } = await send(server, `POST ${WIDGETS}`, widget({ size: 1 }));
+  const path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties";
+  const changed = await send(server, `json ${DEFINITIONS}/widgets.example.com`, [
+    { op: "add", path: `${path}/shape`, value: { type: "string", default: "round" } },
+    { op: "remove", path: `${path}/color` },
+  ]);
+  assertEquals(changed.code, 200);
+  const { body } = await send(server, `GET ${WIDGETS}/a`);
+  assertEquals(body.spec, { size: 1, shape: "round" });
+  assertEquals(body.metadata, before.metadata);
+  const listed = await send(server, `GET ${WIDGETS}`);
+  assertEquals(listed.body.items[0].spec, body.spec);
+});

@@ -10,6 +10,7 @@ import { prune } from "../testing/_prune.ts";
 import { canonicalQuantity, quantityValue } from "../testing/_quantity.ts";
 import type { Schema } from "../testing/_schema.ts";
 import { checkSchema } from "../testing/_structural.ts";
+import { yamlError } from "../testing/_yaml_error.ts";
 import { validate, type ValidateOptions } from "../testing/_validate.ts";
 
 function spec(properties: Record<string, Schema>, more: Schema = {}): Schema {
@@ -439,4 +440,39 @@ Deno.test("defaultBuiltin() changes nothing the second time", () => {
     )!;
     assertEquals(decodeGo(object, schema).unknown, [], key);
   }
+});
+
+Deno.test("decodeGo() says at which byte a text is no base64, as Go does", () => {
+  const schema: Schema = { type: "object", properties: { k: { type: "string", format: "byte" } } };
+  const cases: [string, number | undefined][] = [
+    ["YWI=", undefined],
+    ["YQ==\n", undefined],
+    ["not base64!", 3],
+    ["YQ", 0],
+    ["YQ=", 3],
+    ["YQ==x", 4],
+    ["YWI==", 4],
+    ["Y===", 1],
+    ["YQ=a", 2],
+    ["=", 0],
+    ["YWJj!", 4],
+    ["YWJjZA", 4],
+  ];
+  for (const [k, byte] of cases) {
+    if (byte === undefined) decodeGo({ k }, schema);
+    else assertThrows(() => decodeGo({ k }, schema), DecodeError, `illegal base64 data at input byte ${byte}`);
+  }
+});
+
+Deno.test("yamlError() speaks as Go's parser", () => {
+  const cases: [string, string, string][] = [
+    ["a: [", "", "line 1: did not find expected node content"],
+    ["x: 1\na: [b", "", "line 2: did not find expected ',' or ']'"],
+    ["a: {b", "", "line 1: did not find expected ',' or '}'"],
+    ["a: b: c", "bad indentation of a mapping entry (1:5)", "mapping values are not allowed in this context"],
+    ["x: 1\na: b: c", "bad (2:5)", "line 2: mapping values are not allowed in this context"],
+    ["a:\n\tb: c", "tab (2:1)", "line 2: found character that cannot start any token"],
+    ["a: b\nc", "expected ':' after a mapping key (2:2)", "line 3: could not find expected ':'"],
+  ];
+  for (const [text, cause, message] of cases) assertEquals(yamlError(text, new Error(cause)), `yaml: ${message}`, text);
 });

@@ -1,0 +1,11 @@
+/**
+ * Names the variables that the expressions of admission policies see.
+ *
+ * @module
+ */
+import { DYN, type Type } from "./_cel_types.ts";
+
+const NAMES = ["object", "oldObject", "request", "params", "namespaceObject", "variables", "authorizer"];
+
+/** The variables. */
+export const POLICY_VARIABLES: ReadonlyMap<string, Type> = new Map(NAMES.map((name) => [name, DYN]));
