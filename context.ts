@@ -73,7 +73,7 @@ export interface CacheListOptions {
 
 /** What a reconcile or cleanup gets besides the object. */
 export interface Context {
-  /** Requests of this reconcile: refused once it has ended, was aborted, or lost its lease; what they write is in the cache at once. */
+  /** Sends for this reconcile, until it ends, is aborted or loses the lease; what it writes is in the cache at once. */
   readonly client: Client;
   /** The operator's name; also the field manager of what it applies. */
   readonly operator: string;
