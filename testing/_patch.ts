@@ -195,12 +195,33 @@ function apply(call: Call, subresource: "" | "status"): Answer {
   const merged = clone(result.object) as Fields;
   if (uid) merged.metadata.uid = uid;
   if (resourceVersion && live) merged.metadata.resourceVersion = resourceVersion;
+  if (writerOf(call) === "kubectl") syncLastApplied(merged, applied);
   const object = decode(call, merged);
   if (!live) {
     mayCreate(call);
     return { code: 201, body: create(call, object, { tracked: true }) };
   }
   return { code: 200, body: update(call, live, object, { subresource, tracked: true }) };
+}
+
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** Keeps what kubectl noted when it applied by itself in step with what it applies through the server. */
+function syncLastApplied(merged: Fields, applied: Fields): void {
+  const annotations = merged.metadata?.annotations;
+  if (!annotations?.[LAST_APPLIED]) return;
+  const copy = clone(applied);
+  const own: Fields = { ...copy.metadata.annotations };
+  delete own[LAST_APPLIED];
+  if (Object.keys(own).length > 0) copy.metadata.annotations = own;
+  else delete copy.metadata.annotations;
+  annotations[LAST_APPLIED] = `${JSON.stringify(sortedKeys(copy))}\n`;
+}
+
+function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sortedKeys(value[key])]));
 }
 
 function applyConflict(conflicts: readonly Conflict[]): StatusError {

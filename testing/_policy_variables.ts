@@ -1,6 +1,12 @@
 /**
  * Names the variables that the expressions of admission policies see.
  *
+ * ```ts
+ * import { POLICY_VARIABLES } from "./_policy_variables.ts";
+ *
+ * console.assert(POLICY_VARIABLES.has("object"));
+ * ```
+ *
  * @module
  */
 import { DYN, type Type } from "./_cel_types.ts";

@@ -169,3 +169,18 @@ Deno.test("ApiServer gives the same answers for the same clock and random source
   };
   assertEquals(await run(), await run());
 });
+
+Deno.test("ApiServer keeps kubectl's note of what it applied in step with what it applies through the server", async () => {
+  await using server = new ApiServer();
+  const note = "kubectl.kubernetes.io/last-applied-configuration";
+  const applied = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { k: "v" } };
+  await send(server, `POST ${CONFIG_MAPS}`, { ...applied, metadata: { name: "a", annotations: { [note]: "{}\n" } } });
+  await send(server, `apply ${CONFIG_MAPS}/a?fieldManager=other&force=true`, applied);
+  const { body: before } = await send(server, `GET ${CONFIG_MAPS}/a`);
+  assertEquals(before.metadata.annotations[note], "{}\n");
+  const { body } = await send(server, `apply ${CONFIG_MAPS}/a?fieldManager=kubectl&force=true`, applied);
+  assertEquals(
+    body.metadata.annotations[note],
+    '{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{"name":"a"}}\n',
+  );
+});
