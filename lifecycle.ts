@@ -115,7 +115,7 @@ class Run implements AsyncDisposable {
   readonly #abort = new AbortController();
   /** Aborts when everything is over. */
   readonly #end = new AbortController();
-  readonly #cleanups: (() => void | Promise<void>)[] = [];
+  readonly #cleanups = new AsyncDisposableStack();
   #elector: LeaderElector | undefined;
   #failure: unknown;
 
@@ -128,7 +128,7 @@ class Run implements AsyncDisposable {
     this.#grace = toMilliseconds(shutdownGrace, "shutdownGrace");
     const { name, metrics, controllers } = definition;
     const client = options.client ?? new Client({ now, random, userAgent: name, ...options.connection });
-    if (!options.client) this.#cleanups.push(() => client.close());
+    if (!options.client) this.#cleanups.defer(() => client.close());
     this.#client = client.with({ fieldManager: name, onRequest: (info) => metrics.request(info) });
     this.#informers = new Informers(this.#client, { now, random });
     const environment = {
@@ -154,7 +154,7 @@ class Run implements AsyncDisposable {
       controllers: controllers.map((controller) => controller.name),
     });
     const caches = this.#informers.run(this.#end.signal).catch((error) => this.#fail(error));
-    this.#cleanups.push(() => caches);
+    this.#cleanups.defer(() => caches);
     const unclean = election && this.#options.leaderElection !== false
       ? await this.#lead(election)
       : !await this.#work(this.#client, this.#stop.signal, this.#abort.signal);
@@ -235,7 +235,7 @@ class Run implements AsyncDisposable {
       const onAbort = (): void => stop(signal.reason);
       if (signal.aborted) onAbort();
       signal.addEventListener("abort", onAbort, { once: true });
-      this.#cleanups.push(() => signal.removeEventListener("abort", onAbort));
+      this.#cleanups.defer(() => signal.removeEventListener("abort", onAbort));
     }
     if (signals) {
       const onSignal = (): void => {
@@ -244,7 +244,7 @@ class Run implements AsyncDisposable {
       };
       for (const name of ["SIGTERM", "SIGINT"] as const) {
         Deno.addSignalListener(name, onSignal);
-        this.#cleanups.push(() => Deno.removeSignalListener(name, onSignal));
+        this.#cleanups.defer(() => Deno.removeSignalListener(name, onSignal));
       }
     }
     let cancel = (): void => {};
@@ -253,7 +253,7 @@ class Run implements AsyncDisposable {
       const reason = new DOMException("The operator's 'shutdownGrace' has passed.", "AbortError");
       cancel = after(this.#grace, () => this.#abort.abort(reason));
     });
-    this.#cleanups.push(() => cancel());
+    this.#cleanups.defer(() => cancel());
   }
 
   #serve(): void {
@@ -273,7 +273,7 @@ class Run implements AsyncDisposable {
     if (!parsed) return;
     const server = new HealthServer(options);
     // The first to be cleaned up is the last that was added: a server that is started first closes last.
-    this.#cleanups.push(() => server.close());
+    this.#cleanups.defer(() => server.close());
     const bound = server.listen(parsed);
     this.#log.info("Listening on {hostname}:{port}", { ...bound });
     onListen?.(bound);
@@ -297,7 +297,7 @@ class Run implements AsyncDisposable {
     this.#stop.abort();
     this.#abort.abort();
     this.#end.abort();
-    for (const cleanup of this.#cleanups.reverse()) await cleanup();
+    await this.#cleanups.disposeAsync();
   }
 }
 
