@@ -20,6 +20,9 @@ import type { Collection, StoredEvent } from "./_store.ts";
 /** Controllers that a server can run. */
 export type ControllerName = "garbage-collector" | "namespaces";
 
+/** The names of all controllers. */
+export const CONTROLLERS: readonly ControllerName[] = ["garbage-collector", "namespaces"];
+
 /** Runs controllers until disposed; a change is met `delay` ms after it was made. */
 export function runControllers(
   server: ServerState,

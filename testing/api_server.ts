@@ -22,6 +22,7 @@ import type { Perform } from "./_perform.ts";
 import { serveDefinitions } from "./_definitions.ts";
 import { connectionReset, faultError, Faults, faultyStream, pause } from "./_faults.ts";
 import { kubeconfigOf } from "./_kubeconfig.ts";
+import { listen } from "./_listen.ts";
 import { isProtobuf, readProtobuf } from "./_protobuf.ts";
 import { Rbac } from "./_rbac.ts";
 import { Registry } from "./_registry.ts";
@@ -74,12 +75,24 @@ export interface RecordedRequest {
   readonly code: number;
 }
 
+/** Where an {@linkcode ApiServer} is to listen. */
+export interface ListenOptions {
+  /** The port; 0 for a free one. @default {0} */
+  readonly port?: number | undefined;
+  /** The address. @default {"127.0.0.1"} */
+  readonly hostname?: string | undefined;
+  /** True for HTTPS. @default {false} */
+  readonly tls?: boolean | undefined;
+}
+
 /** Where a server listens. */
 export interface Listening {
   /** The server's URL. */
   readonly url: string;
   /** The port. */
   readonly port: number;
+  /** The certificate of the authority to trust, PEM; absent over HTTP. */
+  readonly ca?: string;
   /** The text of a kubeconfig, of a cluster admin. */
   readonly kubeconfig: string;
 }
@@ -171,29 +184,31 @@ export class ApiServer implements AsyncDisposable {
   }
 
   /**
-   * Listens for HTTP on loopback.
+   * Listens for HTTP, or HTTPS with a certificate of its own, on loopback.
+   *
+   * kubectl and client-go send tokens over HTTPS alone: over HTTP they are who asks without saying so, which is a cluster
+   * admin while `authorization` is off. Client certificates are not asked for.
    *
    * @throws {Error} If the port is taken
    */
-  listen(options: { readonly port?: number; readonly hostname?: string } = {}): Promise<Listening> {
-    const { port = 0, hostname = "127.0.0.1" } = options;
-    const token = uuid(this.#state.random);
-    this.#users.add(token, ADMIN);
-    const { promise, resolve } = Promise.withResolvers<Listening>();
-    const onListen = (address: Deno.NetAddr): void => {
-      const url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${address.port}`;
-      resolve({ url, port: address.port, kubeconfig: kubeconfigOf({ server: url, token, user: ADMIN.name }) });
-    };
-    const onError = (error: unknown): Response => {
+  async listen(options: ListenOptions = {}): Promise<Listening> {
+    const { port = 0, hostname = "127.0.0.1", tls = false } = options;
+    const lost = (error: unknown): Response => {
       if (this.#closed.signal.aborted) return new Response(null, { status: 503 });
       throw error; // Breaks the connection.
     };
-    const listener = Deno.serve(
-      { port, hostname, onListen, onError },
-      (request) => this.#answer(request, undefined, NEVER),
-    );
+    const answer = (request: Request): Promise<Response> => this.#answer(request, undefined, NEVER);
+    const { listener, url, port: bound, ca } = await listen(answer, { port, hostname, tls }, lost);
     this.#listeners.add(listener);
-    return promise;
+    const token = uuid(this.#state.random);
+    this.#users.add(token, ADMIN);
+    const trust = ca === undefined ? {} : { ca };
+    return {
+      url,
+      port: bound,
+      ...trust,
+      kubeconfig: kubeconfigOf({ server: url, ...trust, token, user: ADMIN.name }),
+    };
   }
 
   /** Forgets the events up to now: what is older is 410 from then on. */

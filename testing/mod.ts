@@ -16,6 +16,7 @@ export {
   type ApiServerClientOptions,
   type ApiServerOptions,
   type Listening,
+  type ListenOptions,
   type RecordedRequest,
 } from "./api_server.ts";
 export { type ControllerName } from "./_controllers.ts";

@@ -246,11 +246,13 @@ const SURFACE: Readonly<Record<string, readonly string[]>> = {
     "FaultMatch",
     "FaultSubject",
     "Faults",
+    "ListenOptions",
     "Listening",
     "PlaneUser",
     "RecordedRequest",
     "ServiceAccountOptions",
   ],
+  "testing/api_server_main.ts": [],
 };
 
 interface Documentation {
