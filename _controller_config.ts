@@ -44,9 +44,11 @@ export type MapFunction<S extends KubernetesObject> = (
 ) => Iterable<ObjectRef | { readonly metadata: ObjectRef }>;
 
 /** Options of {@linkcode Controller.watches}. */
-export interface WatchesOptions extends Selection {
+export interface WatchesOptions<S extends KubernetesObject = KubernetesObject> extends Selection {
   /** Caches only metadata. @default {false} */
   readonly metadataOnly?: boolean | undefined;
+  /** Makes of each object what is cached, such as one without its data. @default {slim} */
+  readonly transform?: ((object: S) => S) | undefined;
 }
 
 /** One further kind that a controller watches. */
@@ -59,6 +61,8 @@ export interface Source extends WatchesOptions {
 
 /** What was declared of a controller. */
 export interface ControllerConfig<T extends KubernetesObject> extends Selection {
+  /** Makes of each object what is cached. */
+  readonly transform?: ((object: T) => T) | undefined;
   /** The further kinds that it watches. */
   readonly sources: readonly Source[];
   /** What makes the world match an object. */

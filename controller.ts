@@ -61,17 +61,21 @@ export type { CacheReader, MapFunction, Predicate, Reconcile, WatchesOptions } f
 export type { Selection } from "./_selection.ts";
 
 /** Options of {@linkcode Controller}. */
-export interface ControllerOptions extends Selection {
+export interface ControllerOptions<T extends KubernetesObject = KubernetesObject> extends Selection {
   /** Names the controller in metrics and logs; unique in its operator. @default {the kind in lower case} */
   readonly name?: string | undefined;
+  /** Makes of each object what is cached, and so what a reconcile is given. @default {slim} */
+  readonly transform?: ((object: T) => T) | undefined;
 }
 
 /** Options of {@linkcode Controller.owns}. */
-export interface OwnsOptions {
+export interface OwnsOptions<C extends KubernetesObject = KubernetesObject> {
   /** Caches only metadata, for children whose content the reconcile does not read. @default {false} */
   readonly metadataOnly?: boolean | undefined;
   /** Only what this label selector selects: it must select every child that is applied. @default {all} */
   readonly labelSelector?: string | undefined;
+  /** Makes of each child what is cached, such as one without its data. @default {slim} */
+  readonly transform?: ((object: C) => C) | undefined;
 }
 
 /** Set by {@linkcode Controller} itself, as what was declared is for those alone who run it. */
@@ -95,7 +99,7 @@ export class Controller<T extends KubernetesObject> {
    * @throws {TypeError} If the name or a namespace is none, or a cluster-scoped kind is given namespaces
    * @throws {SyntaxError} If the label selector is none
    */
-  constructor(resource: Resource<T>, options: ControllerOptions = {}) {
+  constructor(resource: Resource<T>, options: ControllerOptions<T> = {}) {
     const { name = resource.kind.toLowerCase(), ...selection } = options;
     assertDnsLabel(name, "controller", "name");
     this.name = name;
@@ -159,8 +163,8 @@ export class Controller<T extends KubernetesObject> {
    * @throws {TypeError} If the kind is owned already, or is cluster-scoped while the owner's is not
    * @throws {SyntaxError} If the label selector is none
    */
-  owns<C extends KubernetesObject>(resource: Resource<C>, options: OwnsOptions = {}): this {
-    return this.#addSource({ ...options, resource: resource as Resource });
+  owns<C extends KubernetesObject>(resource: Resource<C>, options: OwnsOptions<C> = {}): this {
+    return this.#addSource({ ...options, resource } as unknown as Source);
   }
 
   /**
@@ -172,9 +176,13 @@ export class Controller<T extends KubernetesObject> {
    * @throws {TypeError} If a namespace is none, or `map` is not a function
    * @throws {SyntaxError} If the label selector is none
    */
-  watches<S extends KubernetesObject>(resource: Resource<S>, map: MapFunction<S>, options: WatchesOptions = {}): this {
+  watches<S extends KubernetesObject>(
+    resource: Resource<S>,
+    map: MapFunction<S>,
+    options: WatchesOptions<S> = {},
+  ): this {
     this.#checkFunction("watches", map);
-    return this.#addSource({ ...options, resource: resource as Resource, map: map as MapFunction<KubernetesObject> });
+    return this.#addSource({ ...options, resource, map } as unknown as Source);
   }
 
   /** Sets the delay after a first failure; it doubles to 5 minutes. @default {5 s} @throws {RangeError} If not positive */

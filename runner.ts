@@ -94,7 +94,7 @@ export class ControllerRunner<T extends KubernetesObject> {
     this.#environment = environment;
     this.#log = getLogger(["tend", "controller", controller.name]);
     const { informers, metrics } = environment;
-    const { labelSelector, fieldSelector, sources, concurrency } = this.#config;
+    const { labelSelector, fieldSelector, transform, sources, concurrency } = this.#config;
     // At 0 from the start, also on a standby.
     this.#metrics = {
       controller: metrics.controller(controller.name, concurrency),
@@ -102,7 +102,7 @@ export class ControllerRunner<T extends KubernetesObject> {
     };
     const own = controller.resource as Resource;
     const namespaces = namespacesOf(controller, environment.namespaces);
-    this.#primary = informers.for(controller.resource, { namespaces, labelSelector, fieldSelector });
+    this.#primary = informers.for(controller.resource, { namespaces, labelSelector, fieldSelector, transform });
     this.#watched = [
       {
         resource: own,
@@ -113,9 +113,9 @@ export class ControllerRunner<T extends KubernetesObject> {
         selective: Boolean(labelSelector || fieldSelector),
       },
       ...sources.map((source) => {
-        const { resource, labelSelector, fieldSelector, metadataOnly = false } = source;
+        const { resource, labelSelector, fieldSelector, transform, metadataOnly = false } = source;
         const where = sourceNamespaces(source, namespaces);
-        const selection = { namespaces: where, labelSelector, fieldSelector, metadataOnly };
+        const selection = { namespaces: where, labelSelector, fieldSelector, transform, metadataOnly };
         const informer = informers.for(resource, selection);
         const owned = source.map === undefined;
         if (owned) informer.addIndex(OWNER_INDEX, controllerUid);

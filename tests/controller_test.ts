@@ -3,7 +3,7 @@ import { FakeTime } from "@std/testing/time";
 import { Action } from "../action.ts";
 import { Controller } from "../controller.ts";
 import { isApiError, ObjectGoneError, RetryError, TerminalError } from "../errors.ts";
-import { ConfigMap, Namespace, Node } from "../kinds.ts";
+import { ConfigMap, Namespace, Node, Secret } from "../kinds.ts";
 import { Operator } from "../operator.ts";
 import { keyOf } from "../resource.ts";
 import { ApiServer } from "../testing/mod.ts";
@@ -682,4 +682,28 @@ Deno.test("an operator runs again after it was stopped, from a clean start", asy
   await settle(time);
   await assertRejects(async () => await server.client().api(Thing).get("none"), Error);
   assert(isApiError(await server.client().api(Thing).get("none").catch((error) => error), 404));
+});
+
+Deno.test("transform decides what of a kind is cached, and a status is still written right (B66)", async () => {
+  using time = new FakeTime();
+  await using server = await serverOfThings();
+  await server.apply([
+    thing("a", { big: "x".repeat(1000), small: 1 }),
+    { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "default" }, stringData: { key: "value" } },
+  ]);
+  await server.client().api(Thing).status.patch("a", { status: { by: "another" } });
+  const seen: unknown[] = [];
+  const withoutStatus = ({ status: _, ...object }: Thing): Thing => ({ ...object, spec: { small: object.spec.small } });
+  const controller = new Controller<Thing>(Thing as never, { transform: withoutStatus })
+    .watches(Secret, () => [], {
+      transform: ({ data, ...secret }) => ({ ...secret, data: { keys: Object.keys(data ?? {}).join() } }),
+    })
+    .reconcile(async (object, ctx) => {
+      seen.push(object.spec, (await ctx.get(Secret, "s"))?.data);
+      await ctx.patchStatus(object, { done: true });
+    });
+  await using _running = start(operatorOf(controller), server.client(), time);
+  await leap(time, 1000);
+  assertEquals(seen, [{ small: 1 }, { keys: "key" }]);
+  assertEquals((await server.client().api(Thing).get("a")).status, { by: "another", done: true });
 });
