@@ -1,0 +1,154 @@
+/**
+ * Holds the API server in memory against what a real one answered: replays recorded exchanges and kubectl sessions.
+ *
+ * The recordings are no part of the repository: they lie in `../shared/fidelity` beside the checkout, or in the folder that is
+ * given. Where there are none nothing is replayed, and the exit code is 69. What may differ is listed in `docs/fidelity.md`,
+ * with its reason; the task fails when anything else differs, and when something listed no longer does. Sessions are replayed
+ * where there is a `kubectl`.
+ *
+ * ```sh
+ * deno run -A tools/test_fidelity.ts
+ * ```
+ *
+ * @module
+ */
+import { ApiServer } from "../testing/mod.ts";
+
+const UNAVAILABLE = 69;
+const ROOT = `${import.meta.dirname}/..`;
+const ADMIN = { name: "admin", uid: "admin-uid", groups: ["system:masters"] };
+
+/** A scenario as the replay reports it. */
+interface Scenario {
+  readonly name: string;
+  readonly area?: string;
+  readonly result: "same" | "differ" | "skip";
+}
+
+/** The names of the scenarios that may differ, by the table of a Markdown text: those in code marks in the first column. */
+export function knownDifferences(markdown: string): Set<string> {
+  return new Set([...markdown.matchAll(/^\| `([a-z0-9-]+)` +\|/gm)].map(([, name]) => name!));
+}
+
+/** What is wrong with a result: scenarios that differ and are not known to, and known ones that do not differ. */
+export function problems(scenarios: readonly Scenario[], known: ReadonlySet<string>): string[] {
+  const found: string[] = [];
+  for (const { name, result } of scenarios) {
+    if (result === "differ" && !known.has(name)) found.push(`${name} differs and is not in docs/fidelity.md`);
+    if (result === "same" && known.has(name)) found.push(`${name} is in docs/fidelity.md and does not differ`);
+  }
+  return found;
+}
+
+/** Runs a replay, and once more what differed: some scenarios race with the clock. Answers with the scenarios. */
+async function replay(folder: string, script: string, args: readonly string[]): Promise<Scenario[]> {
+  const first = await replayOnce(folder, script, args);
+  const differing = first.filter(({ result }) => result === "differ").map(({ name }) => name);
+  if (differing.length === 0) return first;
+  console.log(`Once more: ${differing.join(", ")}`);
+  const again = await replayOnce(folder, script, [...args, "--jobs", "1", "--only", differing.join(",")]);
+  return first.map((each) => again.find(({ name }) => name === each.name) ?? each);
+}
+
+async function replayOnce(folder: string, script: string, args: readonly string[]): Promise<Scenario[]> {
+  const report = await Deno.makeTempFile({ prefix: "tend-fidelity-", suffix: ".json" });
+  try {
+    const options = ["--json", report, "--quiet", "--max-diffs", "5"];
+    await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-config", "--no-lock", `${folder}/${script}`, "replay", ...args, ...options],
+    }).spawn().status;
+    const text = await Deno.readTextFile(report);
+    if (text === "") throw new Error(`Cannot replay with ${script}: it must write a report: it ended without one`);
+    return JSON.parse(text).scenarios;
+  } finally {
+    await Deno.remove(report);
+  }
+}
+
+/** Answers with a command that forgets the server's history, and takes requests for that until disposed. */
+function compactor(server: ApiServer): { command: string } & AsyncDisposable {
+  const listener = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => {
+    server.compact();
+    return new Response();
+  });
+  const command =
+    `${Deno.execPath()} eval "await (await fetch('http://127.0.0.1:${listener.addr.port}')).body?.cancel()"`;
+  return { command, [Symbol.asyncDispose]: () => listener.shutdown() };
+}
+
+async function replayRecordings(folder: string): Promise<Scenario[]> {
+  const users = { "admin-token": ADMIN, "plain-token": { name: "plain", groups: ["fidelity"] } };
+  await using server = new ApiServer({ authorization: true, users });
+  await using compact = compactor(server);
+  const { url } = await server.listen();
+  return await replay(folder, "fidelity.mjs", [
+    `${folder}/recordings/`,
+    ...["--server", url, "--token", "admin-token", "--jobs", "4", "--hook", `compact=${compact.command}`],
+  ]);
+}
+
+/** kubectl sends no token where there is no TLS, so everybody may do everything. */
+async function replaySessions(folder: string): Promise<Scenario[]> {
+  await using server = new ApiServer();
+  const { url } = await server.listen();
+  const file = await Deno.makeTempFile({ prefix: "tend-fidelity-", suffix: ".yaml" });
+  try {
+    const named = { name: "fidelity" };
+    const config = {
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ ...named, cluster: { server: url } }],
+      users: [{ ...named, user: {} }],
+      contexts: [{ ...named, context: { cluster: "fidelity", user: "fidelity" } }],
+      "current-context": "fidelity",
+    };
+    await Deno.writeTextFile(file, kubeconfig(config));
+    return await replay(folder, "kubectl.mjs", [`${folder}/kubectl/`, "--kubeconfig", file, "--jobs", "2"]);
+  } finally {
+    await Deno.remove(file);
+  }
+}
+
+/** A kubeconfig whose server is on a line of its own, as the replay looks for it. */
+function kubeconfig(config: unknown): string {
+  return JSON.stringify(config, null, 1).replace(/"server": /, "server: ");
+}
+
+async function hasKubectl(): Promise<boolean> {
+  try {
+    return (await new Deno.Command("kubectl", { args: ["version", "--client"], stdout: "null", stderr: "null" })
+      .output())
+      .success;
+  } catch {
+    return false;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function main(folder: string): Promise<number> {
+  if (!await exists(`${folder}/fidelity.mjs`)) {
+    console.log(`Nothing was replayed: there are no recordings in ${folder}`);
+    return UNAVAILABLE;
+  }
+  const known = knownDifferences(await Deno.readTextFile(`${ROOT}/docs/fidelity.md`));
+  const scenarios = await replayRecordings(folder);
+  if (await hasKubectl()) scenarios.push(...await replaySessions(folder));
+  else console.log("No kubectl session was replayed: there is no kubectl");
+  const wrong = problems(scenarios, known);
+  for (const each of wrong) console.log(`FAILED: ${each}`);
+  const same = scenarios.filter(({ result }) => result === "same").length;
+  console.log(
+    `${same} of ${scenarios.length} scenarios are the same; ${wrong.length} are not as docs/fidelity.md says`,
+  );
+  return wrong.length === 0 ? 0 : 1;
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args[0] ?? `${ROOT}/../shared/fidelity`));
