@@ -226,6 +226,7 @@ export class Store {
   readonly #listeners = new Set<(collection: Collection, event: StoredEvent) => void>();
   readonly #pending: (() => void)[] = [];
   #dispatching = false;
+  readonly #waiting = new Set<{ readonly version: number; readonly resolve: () => void }>();
   #version = 0;
 
   /** Takes how many events each resource keeps. */
@@ -240,7 +241,9 @@ export class Store {
 
   /** Counts one on. */
   next(): number {
-    return ++this.#version;
+    const version = ++this.#version;
+    for (const waiting of this.#waiting) if (version >= waiting.version) waiting.resolve();
+    return version;
   }
 
   /** Calls a listener with each event of every resource from now on, until disposed. */
@@ -276,6 +279,23 @@ export class Store {
   /** The resources that ever had objects. */
   collections(): IterableIterator<Collection> {
     return this.#collections.values();
+  }
+
+  /** Resolves once a version is reached; rejects when the signal aborts. */
+  async reached(version: number, signal: AbortSignal): Promise<void> {
+    if (version <= this.#version) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting = { version, resolve };
+    const abort = (): void => reject(signal.reason);
+    this.#waiting.add(waiting);
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      if (signal.aborted) abort();
+      await promise;
+    } finally {
+      this.#waiting.delete(waiting);
+      signal.removeEventListener("abort", abort);
+    }
   }
 
   /** Forgets all events up to a version, as etcd's compaction does. */

@@ -229,6 +229,21 @@ export class ApiServer implements AsyncDisposable {
     await this.close();
   }
 
+  /** Waits for the resource version that a read asks for; false if it does not come in time. */
+  async #reached(url: URL, ends: AbortSignal): Promise<boolean> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), FUTURE_PATIENCE);
+    try {
+      const version = Number(url.searchParams.get("resourceVersion"));
+      await this.#state.store.reached(version, AbortSignal.any([late.signal, ends, this.#closed.signal]));
+      return true;
+    } catch {
+      return false;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   async #answer(request: Request, as?: User, signal?: AbortSignal): Promise<Response> {
     if (signal === undefined) request.signal.throwIfAborted();
     const url = new URL(request.url);
@@ -258,7 +273,9 @@ export class ApiServer implements AsyncDisposable {
       if (fault?.code !== undefined) throw faultError(fault);
       const streams = asked.kind === "resource" && asked.verb === "watch";
       if (fault?.stall && !streams) await pause(Infinity, AbortSignal.any([ends, this.#closed.signal]));
-      response = serve(this.#state, asked, { request, url, body, headers, user, signal: ends });
+      const received = { request, url, body, headers, user, signal: ends };
+      response = serve(this.#state, asked, received);
+      if (response.status === 504 && await this.#reached(url, ends)) response = serve(this.#state, asked, received);
       if (fault?.reset === "after") throw connectionReset();
       if (fault && streams && response.body) response = new Response(faultyStream(response.body, fault), response);
     } catch (error) {
@@ -268,6 +285,9 @@ export class ApiServer implements AsyncDisposable {
     return response;
   }
 }
+
+/** How long a read waits for a resource version that has not come yet, in ms. */
+const FUTURE_PATIENCE = 3000;
 
 /** Over HTTP a stream is cancelled when the client goes. */
 const NEVER = new AbortController().signal;

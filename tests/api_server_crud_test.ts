@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { FakeTime } from "@std/testing/time";
 import { ApiServer } from "../testing/mod.ts";
 import { CONFIG_MAPS, send } from "./_api.ts";
 
@@ -183,4 +184,21 @@ Deno.test("ApiServer keeps kubectl's note of what it applied in step with what i
     body.metadata.annotations[note],
     '{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{"name":"a"}}\n',
   );
+});
+
+Deno.test("ApiServer waits three seconds for a resource version that has not come yet, under fake time", async () => {
+  using time = new FakeTime(1_900_000_000_000);
+  await using server = new ApiServer();
+  const next = Number(server.resourceVersion) + 1;
+  let settled = false;
+  const refused = send(server, `GET ${CONFIG_MAPS}?resourceVersion=${next + 100}`).finally(() => settled = true);
+  const served = send(server, `GET ${CONFIG_MAPS}?resourceVersion=${next}`);
+  await time.tickAsync(2999);
+  assertEquals(settled, false);
+  await send(server, `POST ${CONFIG_MAPS}`, { metadata: { name: "a" } });
+  assertEquals((await served).body.items.length, 1);
+  await time.tickAsync(1);
+  const { code, headers, body } = await refused;
+  assertEquals([code, headers.get("retry-after"), body.reason], [504, "1", "Timeout"]);
+  assertEquals(body.details.causes[0].reason, "ResourceVersionTooLarge");
 });
