@@ -14,6 +14,7 @@ import { builtinSchema } from "./_builtin.ts";
 import type { Answer } from "./_call.ts";
 import type { Fields } from "./_objects.ts";
 import metadataSchemas from "./_openapi_metadata.json" with { type: "json" };
+import { customNames, customPaths, deleteOptionsKinds, scaleSchemas } from "./_openapi_paths.ts";
 import type { Registry, ResourceInfo, VersionInfo } from "./_registry.ts";
 import type { Schema } from "./_schema.ts";
 
@@ -130,14 +131,25 @@ function schemasOf(info: ResourceInfo): Fields {
   return { [name]: own, [name.slice(0, -kind.length) + info.listKind]: listSchema(info) };
 }
 
+/** The schemas that the documents of custom resources have beside their own. */
+function sharedByCustom(infos: readonly ResourceInfo[]): Fields {
+  const scalable = infos.some((info) => info.subresources.has("scale"));
+  const known: Fields = { ...metadataSchemas, ...scaleSchemas() };
+  const kept = Object.fromEntries(customNames(scalable).map((name) => [name, known[name]]));
+  const name = `${META}DeleteOptions`;
+  return { ...kept, [name]: { ...kept[name], "x-kubernetes-group-version-kind": deleteOptionsKinds() } };
+}
+
 function document(version: VersionInfo, root: string): Fields {
   const infos = [...version.resources.values()];
   const custom = infos.some((info) => info.custom);
+  const paths = infos.map((info) => info.custom ? customPaths(info) : pathsOf(info, root));
+  const shared = custom ? sharedByCustom(infos) : metadataSchemas;
   return {
     openapi: "3.0.0",
     info: { title: custom ? "Kubernetes CRD Swagger" : "Kubernetes", version: custom ? "v0.1.0" : "v1.37.2" },
-    paths: Object.assign({}, ...infos.map((info) => pathsOf(info, root))),
-    components: { schemas: Object.assign({ ...metadataSchemas }, ...infos.map(schemasOf)) },
+    paths: Object.assign({}, ...paths),
+    components: { schemas: Object.assign({ ...shared }, ...infos.map(schemasOf)) },
   };
 }
 

@@ -134,3 +134,24 @@ Deno.test("ApiServer shows stored objects with defaults that came later, and wit
   const listed = await send(server, `GET ${WIDGETS}`);
   assertEquals(listed.body.items[0].spec, body.spec);
 });
+
+Deno.test("ApiServer describes the paths and schemas of custom resources in OpenAPI", async () => {
+  await using server = new ApiServer();
+  await send(server, `POST ${DEFINITIONS}`, definition(SCHEMA));
+  const { body: text } = await send(server, "GET /openapi/v3/apis/example.com/v1");
+  const { paths, components } = typeof text === "string" ? JSON.parse(text) : text;
+  assertEquals(Object.keys(paths), [
+    "/apis/example.com/v1/namespaces/{namespace}/widgets",
+    "/apis/example.com/v1/namespaces/{namespace}/widgets/{name}",
+    "/apis/example.com/v1/namespaces/{namespace}/widgets/{name}/status",
+    "/apis/example.com/v1/widgets",
+  ]);
+  const { post } = paths["/apis/example.com/v1/namespaces/{namespace}/widgets"];
+  assertEquals(post.operationId, "createExampleComV1NamespacedWidget");
+  assertEquals(post.parameters.map(({ name }: Body) => name), ["dryRun", "fieldManager", "fieldValidation"]);
+  assertEquals(post.requestBody.content["application/json"].schema, {
+    $ref: "#/components/schemas/com.example.v1.Widget",
+  });
+  assertEquals("io.k8s.api.autoscaling.v1.Scale" in components.schemas, false);
+  assertEquals("com.example.v1.WidgetList" in components.schemas, true);
+});
