@@ -203,7 +203,7 @@ export function update(call: Call, live: Revision, object: Kube, options: Update
   if (!options.tracked) object = track(call, old, object, subresource);
   admitUpdate(call, object, old);
   if (subresource === "" || subresource === "scale") behaviour.prepareUpdate?.(object, old as Kube);
-  if (behaviour.desired && !equal(behaviour.desired(object), behaviour.desired(old))) {
+  if (subresource !== "status" && behaviour.desired && !equal(behaviour.desired(object), behaviour.desired(old))) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
   validateChange(call, object, old, subresource);
