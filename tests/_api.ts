@@ -1,13 +1,18 @@
 /**
- * Sends requests to an API server in memory and reads its answers, for its own tests.
+ * Sends requests to an API server and reads its answers, for tests of what it answers.
  *
  * @module
  */
-import type { ApiServer } from "../testing/mod.ts";
 
 /** Anything that JSON holds. */
 // deno-lint-ignore no-explicit-any
 export type Body = any;
+
+/** What answers requests, such as an ApiServer. */
+export interface Answering {
+  /** Answers one. */
+  readonly fetch: (request: Request) => Promise<Response>;
+}
 
 /** An answer. */
 export interface Answered {
@@ -25,7 +30,7 @@ const TYPES: Record<string, string> = {
 
 /** Sends one request; a PATCH says its type before the path, as in `merge /api/v1/...`. */
 export async function send(
-  server: ApiServer,
+  server: Answering,
   line: string,
   body?: unknown,
   headers: Record<string, string> = {},
@@ -57,7 +62,7 @@ export class Watching implements AsyncDisposable {
   }
 
   /** Begins one. */
-  static async start(server: ApiServer, path: string, headers: Record<string, string> = {}): Promise<Watching> {
+  static async start(server: Answering, path: string, headers: Record<string, string> = {}): Promise<Watching> {
     const abort = new AbortController();
     const response = await server.fetch(new Request(`http://kubernetes${path}`, { headers, signal: abort.signal }));
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();

@@ -1,0 +1,25 @@
+/**
+ * Names all areas of the conformance suite, and registers them for a server.
+ *
+ * @module
+ */
+import type { ConformanceServer } from "./_server.ts";
+import { Suite } from "./_suite.ts";
+import { apply } from "./apply.ts";
+import { auth } from "./auth.ts";
+import { crud } from "./crud.ts";
+import { customResources } from "./custom_resources.ts";
+import { deletion } from "./deletion.ts";
+import { discovery } from "./discovery.ts";
+import { lists } from "./lists.ts";
+import { patch } from "./patch.ts";
+import { watch } from "./watch.ts";
+
+const AREAS = [crud, patch, apply, lists, watch, deletion, customResources, auth, discovery];
+
+/** Registers all behaviours as tests of a server. */
+export function conformance(server: ConformanceServer): Suite {
+  const suite = new Suite(server);
+  for (const area of AREAS) area(suite);
+  return suite;
+}
