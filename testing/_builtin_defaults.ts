@@ -66,7 +66,6 @@ function daemonSet(object: JsonObject): void {
 function replicaSet(object: JsonObject): void {
   const spec = made(object, "spec");
   preset(spec, { replicas: 1 });
-  takeTemplateLabels(object, spec);
   defaultTemplate(spec);
 }
 
@@ -84,6 +83,7 @@ function replicationController(object: JsonObject): void {
   const template = isObject(spec.template) ? spec.template : {};
   const labels = isObject(template.metadata) ? template.metadata.labels : undefined;
   if (isObject(labels) && !isObject(spec.selector)) spec.selector = { ...labels };
+  takeTemplateLabels(object, spec);
   replicaSet(object);
 }
 

@@ -111,10 +111,16 @@ function checkStored(versions: readonly Fields[], stored: readonly string[] | nu
 }
 
 /** What is wrong with a definition. */
-export function validateDefinition({ metadata, spec = {}, status }: Fields): Cause[] {
+export function validateDefinition(
+  { metadata, spec = {}, status }: Fields,
+  _apiVersion?: string,
+  _subresource?: string,
+  old?: Fields,
+): Cause[] {
   const { group, scope, names = {}, versions = [] } = spec;
   const causes: Cause[] = [];
-  if (metadata.name !== `${names.plural}.${group}`) {
+  // The name cannot change, so an update says what else did.
+  if (!old && metadata.name !== `${names.plural}.${group}`) {
     causes.push(cause.invalid("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
   }
   if (!group) causes.push(cause.required("spec.group"));

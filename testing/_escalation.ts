@@ -121,7 +121,8 @@ export function checkOwners(call: Call, object: Kube, old?: Kube): void {
 /** Refuses a change of what a binding refers to. */
 export function checkRoleRef(info: Call["info"], object: Kube, old: Kube): void {
   if (info.group !== GROUP || !info.plural.endsWith("bindings") || equal(object.roleRef, old.roleRef)) return;
+  const { apiGroup: APIGroup, kind: Kind, name: Name } = object.roleRef ?? {};
   throw invalid(info, object.metadata.name!, [
-    cause.invalid("roleRef", object.roleRef, "cannot change roleRef"),
+    cause.invalid("roleRef", { APIGroup, Kind, Name }, "field is immutable"),
   ]);
 }

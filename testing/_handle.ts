@@ -17,6 +17,7 @@ import { evict, remove, removeAll } from "./_delete.ts";
 import { checkWriteOptions } from "./_options.ts";
 import { patch } from "./_patch.ts";
 import { encodeList, find, get, list, representation } from "./_read.ts";
+import { bind } from "./_pods_binding.ts";
 import { requestToken, review, REVIEWS } from "./_reviews.ts";
 import { scale } from "./_scale.ts";
 import { methodNotAllowed, noResource, notFound, qualified } from "./_status.ts";
@@ -44,6 +45,7 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
     if (subresource === "finalize") return put(call);
     if (subresource === "eviction") return evict(call);
     if (subresource === "log") return podLog(call);
+    if (subresource === "binding" && verb === "create") return bind(call);
     if (subresource !== "status") throw noResource();
   } else if (!info.verbs.includes(verb)) throw refuseVerb(call);
   switch (verb) {

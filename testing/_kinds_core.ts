@@ -11,7 +11,7 @@
  * @module
  */
 import type { Behaviour } from "./_kind.ts";
-import { type Fields, isObject } from "./_objects.ts";
+import { type Fields, isObject, timestamp } from "./_objects.ts";
 import { type Cause, cause } from "./_status.ts";
 
 const MAX_DATA = 1_048_576;
@@ -35,7 +35,7 @@ const KEY_RULE = "a valid config key must consist of alphanumeric characters, '-
 
 function dataKeys(object: Fields, member: string): Cause[] {
   return Object.keys(object[member] ?? {}).filter((key) => !KEY.test(key) || key === "." || key === "..")
-    .map((key) => cause.invalid(`${member}[${key}]`, key, KEY_RULE));
+    .map((key) => cause.invalid(`${member}[${key}]`, key, KEY.test(key) ? `must not be '${key}'` : KEY_RULE));
 }
 
 function size(...maps: (Fields | undefined)[]): number {
@@ -50,6 +50,17 @@ const SECRET_KEYS: Readonly<Record<string, readonly string[]>> = {
   "kubernetes.io/dockercfg": [".dockercfg"],
   "kubernetes.io/ssh-auth": ["ssh-privatekey"],
 };
+
+/** What the types of secrets ask for beside keys that must all be there. */
+function validateSecretType({ type, data = {}, metadata }: Fields): Cause[] {
+  const account = "kubernetes.io/service-account.name";
+  if (type === "kubernetes.io/service-account-token" && !metadata.annotations?.[account]) {
+    return [cause.required(`metadata.annotations[${account}]`)];
+  }
+  const keys = ["username", "password"];
+  if (type !== "kubernetes.io/basic-auth" || keys.some((key) => data[key] !== undefined)) return [];
+  return keys.map((key) => cause.required(`data[${key}]`));
+}
 
 function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
@@ -87,6 +98,7 @@ export const CORE: Readonly<Record<string, Behaviour>> = {
       ...dataKeys(object, "data"),
       ...(SECRET_KEYS[object.type] ?? []).filter((key) => object.data?.[key] === undefined)
         .map((key) => cause.required(`data[${key}]`)),
+      ...validateSecretType(object),
       ...(size(object.data) * 3 / 4 > MAX_DATA ? [cause.tooLong("data", MAX_DATA)] : []),
     ],
     validateUpdate: (object, old) => [
@@ -143,8 +155,8 @@ export const CORE: Readonly<Record<string, Behaviour>> = {
   persistentvolumes: {
     status: true,
     returnsDeleted: true,
-    prepareCreate: (object) => {
-      object.status = { phase: "Pending" };
+    prepareCreate: (object, server) => {
+      object.status = { phase: "Pending", lastPhaseTransitionTime: timestamp(server.now()) };
       addFinalizer(object, "kubernetes.io/pv-protection");
     },
   },

@@ -66,6 +66,74 @@ function validateWebhooks({ webhooks }: Fields): Cause[] {
   return causes;
 }
 
+function validateIngress({ spec = {} }: Fields): Cause[] {
+  const { rules = [], defaultBackend } = spec;
+  if (rules.length === 0 && !defaultBackend) {
+    return [cause.invalid("spec", null, "either `defaultBackend` or `rules` must be specified")];
+  }
+  const causes: Cause[] = [];
+  for (const [index, { http }] of rules.entries()) {
+    for (const [number, { path, pathType }] of (http?.paths ?? []).entries()) {
+      const at = `spec.rules[${index}].http.paths[${number}]`;
+      if (!pathType) causes.push(cause.required(`${at}.pathType`, "pathType must be specified"));
+      else if (!PATH_TYPES.includes(pathType)) causes.push(cause.unsupported(`${at}.pathType`, pathType, PATH_TYPES));
+      else if (pathType !== "ImplementationSpecific" && !String(path ?? "").startsWith("/")) {
+        causes.push(cause.invalid(`${at}.path`, path ?? "", "must be an absolute path"));
+      }
+    }
+  }
+  return causes;
+}
+
+const PATH_TYPES = ["Exact", "ImplementationSpecific", "Prefix"];
+
+function validateAutoscaler({ spec = {} }: Fields): Cause[] {
+  const { minReplicas = 1, maxReplicas = 0, scaleTargetRef = {} } = spec;
+  const causes: Cause[] = [];
+  if (minReplicas < 1) {
+    causes.push(cause.invalid("spec.minReplicas", minReplicas, "must be greater than or equal to 1"));
+  }
+  if (maxReplicas < minReplicas) {
+    causes.push(cause.invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`"));
+  }
+  if (maxReplicas === 0) causes.push(cause.required("spec.maxReplicas"));
+  if (!scaleTargetRef.kind) causes.push(cause.required("spec.scaleTargetRef.kind"));
+  if (!scaleTargetRef.name) causes.push(cause.required("spec.scaleTargetRef.name"));
+  return causes;
+}
+
+/** Autoscalers are stored as version 2: version 1 knows no metric but the CPU. */
+const AUTOSCALER_VERSIONS: Pick<Behaviour, "toStorage" | "fromStorage"> = {
+  toStorage: (object, apiVersion) => {
+    if (apiVersion !== "autoscaling/v1") return object;
+    const { targetCPUUtilizationPercentage: averageUtilization, ...spec } = object.spec;
+    const target = { type: "Utilization", averageUtilization };
+    const metrics = averageUtilization === undefined
+      ? {}
+      : { metrics: [{ type: "Resource", resource: { name: "cpu", target } }] };
+    const { currentReplicas, ...status } = object.status ?? {};
+    return {
+      ...object,
+      apiVersion: "autoscaling/v2",
+      spec: { ...spec, ...metrics },
+      status: { ...(currentReplicas ? { currentReplicas } : {}), currentMetrics: null, ...status },
+    };
+  },
+  fromStorage: (object, apiVersion) => {
+    if (apiVersion !== "autoscaling/v1" || object.apiVersion === apiVersion) return object;
+    const { metrics = [], behavior: _, ...spec } = object.spec;
+    const percentage = (metrics as Fields[]).find(({ resource }) => resource?.name === "cpu")?.resource.target
+      .averageUtilization;
+    const { currentMetrics: _metrics, conditions: _conditions, ...status } = object.status ?? {};
+    return {
+      ...object,
+      apiVersion,
+      spec: { ...spec, ...(percentage === undefined ? {} : { targetCPUUtilizationPercentage: percentage }) },
+      status: { currentReplicas: 0, ...status },
+    };
+  },
+};
+
 function validateLease({ spec = {} }: Fields): Cause[] {
   const causes: Cause[] = [];
   if (spec.leaseDurationSeconds !== undefined && spec.leaseDurationSeconds <= 0) {
@@ -99,6 +167,7 @@ export const OTHERS: Readonly<Record<string, Behaviour>> = {
     prepareCreate: (object) => {
       object.status = { loadBalancer: {} };
     },
+    validate: validateIngress,
   },
   "ingressclasses.networking.k8s.io": { desired: spec },
   "poddisruptionbudgets.policy": {
@@ -112,8 +181,12 @@ export const OTHERS: Readonly<Record<string, Behaviour>> = {
     status: true,
     desired: spec,
     prepareCreate: (object) => {
-      object.status = { currentMetrics: null, desiredReplicas: 0 };
+      object.status = object.apiVersion === "autoscaling/v1"
+        ? { currentReplicas: 0, desiredReplicas: 0 }
+        : { currentMetrics: null, desiredReplicas: 0 };
     },
+    validate: validateAutoscaler,
+    ...AUTOSCALER_VERSIONS,
   },
   "validatingwebhookconfigurations.admissionregistration.k8s.io": {
     desired: ({ webhooks }) => webhooks,
@@ -123,6 +196,7 @@ export const OTHERS: Readonly<Record<string, Behaviour>> = {
     desired: ({ webhooks }) => webhooks,
     validate: validateWebhooks,
   },
+  "priorityclasses.scheduling.k8s.io": { desired: ({ metadata: _, ...rest }) => rest },
   "storageclasses.storage.k8s.io": {
     returnsDeleted: true,
   },

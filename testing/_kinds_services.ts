@@ -49,6 +49,16 @@ function used(server: Ground, read: (spec: Fields) => unknown[]): Set<unknown> {
   return found;
 }
 
+/** Takes back what only services that are reached from outside have, if it was the server that gave it. */
+function withdraw(spec: Fields, old: Fields): void {
+  const outside = (type: string): boolean => type === "NodePort" || type === "LoadBalancer";
+  if (outside(spec.type) || !outside(old.type)) return;
+  if (spec.externalTrafficPolicy === old.externalTrafficPolicy) delete spec.externalTrafficPolicy;
+  for (const [index, port] of (spec.ports ?? []).entries()) {
+    if (port.nodePort === old.ports?.[index]?.nodePort) delete port.nodePort;
+  }
+}
+
 function allocate(object: Fields, server: Ground, old?: Fields): void {
   const { spec } = object;
   if (spec.type === "ExternalName") return;
@@ -90,6 +100,7 @@ export const SERVICES: Behaviour = {
   prepareCreate: (object) => {
     object.status = { loadBalancer: {} };
   },
+  prepareUpdate: ({ spec }, old) => withdraw(spec, old.spec),
   validate,
   validateUpdate: ({ spec }, { spec: old }) =>
     old.type !== "ExternalName" && spec.type !== "ExternalName" && spec.clusterIP !== undefined &&

@@ -44,15 +44,21 @@ function nonNegative(path: string, value: unknown): Cause[] {
 }
 
 /** What is wrong with the selector and template that Deployments and their like have. */
-function validateWorkload({ spec = {} }: Fields): Cause[] {
-  const { selector, template, replicas } = spec;
+function validateWorkload({ kind, spec = {} }: Fields): Cause[] {
+  const { selector, template, replicas, strategy } = spec;
   const causes = nonNegative("spec.replicas", replicas);
-  if (selector === undefined) causes.push(cause.required("spec.selector"));
+  const missing = selector === undefined || selector === null;
+  if (missing) causes.push(cause.required("spec.selector"));
   else if (isEmptySelector(selector)) {
-    causes.push(cause.invalid("spec.selector", selector, "empty selector is invalid for deployment"));
+    const why = `empty selector is invalid for ${String(kind).toLowerCase()}`;
+    causes.push(cause.invalid("spec.selector", selector, why));
+  }
+  if (strategy?.type === "Recreate" && strategy.rollingUpdate) {
+    const why = "may not be specified when strategy `type` is 'Recreate'";
+    causes.push(cause.forbidden("spec.strategy.rollingUpdate", why));
   }
   const labels = template?.metadata?.labels;
-  if (selector !== undefined && !isEmptySelector(selector) && !selects(selector, labels)) {
+  if (missing || (!isEmptySelector(selector) && !selects(selector, labels))) {
     const why = "`selector` does not match template `labels`";
     causes.push(cause.invalid("spec.template.metadata.labels", labels, why));
   }
@@ -104,18 +110,49 @@ function prepareJob(job: Fields): void {
   const uids = Object.fromEntries(JOB_LABELS.map((label) => [label, metadata.uid]));
   meta.labels = { ...meta.labels, ...names, ...uids };
   spec.selector ??= { matchLabels: { "batch.kubernetes.io/controller-uid": metadata.uid } };
+  if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...meta.labels };
 }
 
 function validateJobTemplate(template: Fields | undefined, path: string): Cause[] {
   const causes = validateTemplate(template, path);
   const policy = template?.spec?.restartPolicy;
-  if (policy !== "OnFailure" && policy !== "Never") {
+  if (policy === "Always") {
+    causes.push(cause.required(`${path}.spec.restartPolicy`, 'valid values: "OnFailure", "Never"'));
+  } else if (policy !== "OnFailure" && policy !== "Never") {
     causes.push({
       ...cause.unsupported(`${path}.spec.restartPolicy`, policy ?? "", ["OnFailure", "Never"]),
     });
   }
   return causes;
 }
+
+function validateSchedule(schedule: string | undefined): Cause[] {
+  if (!schedule) return [cause.required("spec.schedule")];
+  const fields = schedule.trim().split(/\s+/);
+  if (schedule.startsWith("@") || fields.length === 5) return [];
+  const why = `expected exactly 5 fields, found ${fields.length}: [${fields.join(" ")}]`;
+  return [cause.invalid("spec.schedule", schedule, why)];
+}
+
+/** What is wrong with the counts in the status of a Deployment. */
+function validateCounts({ status = {} }: Fields): Cause[] {
+  const causes: Cause[] = [];
+  const { replicas = 0 } = status;
+  for (const each of ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas"]) {
+    causes.push(...nonNegative(`status.${each}`, status[each]));
+  }
+  for (const each of ["updatedReplicas", "readyReplicas", "availableReplicas"]) {
+    const count = status[each] ?? 0;
+    if (count > replicas) causes.push(cause.invalid(`status.${each}`, count, "cannot be greater than status.replicas"));
+  }
+  if ((status.availableReplicas ?? 0) > (status.readyReplicas ?? 0)) {
+    const why = "cannot be greater than readyReplicas";
+    causes.push(cause.invalid("status.availableReplicas", status.availableReplicas, why));
+  }
+  return causes;
+}
+
+const GENERATION = "deprecated.daemonset.template.generation";
 
 /** What may be changed in the spec of a pod that is there. */
 function fixedPod({ spec }: Fields, old: Fields): Cause[] {
@@ -165,6 +202,8 @@ export const WORKLOADS: Readonly<Record<string, Behaviour>> = {
   "deployments.apps": {
     ...APPS,
     desired: ({ spec, metadata }) => [spec, metadata.annotations],
+    validate: (object, _apiVersion, subresource) =>
+      subresource === "status" ? validateCounts(object) : validateWorkload(object),
   },
   "replicasets.apps": {
     ...APPS,
@@ -178,6 +217,14 @@ export const WORKLOADS: Readonly<Record<string, Behaviour>> = {
   },
   "daemonsets.apps": {
     ...APPS,
+    defaults: ({ metadata }) => {
+      metadata.annotations = { [GENERATION]: "1", ...metadata.annotations };
+    },
+    prepareUpdate: ({ metadata, spec }, old) => {
+      const generation = Number(old.metadata.annotations?.[GENERATION] ?? 1);
+      const next = equal(spec.template, old.spec.template) ? generation : generation + 1;
+      metadata.annotations = { ...metadata.annotations, [GENERATION]: String(next) };
+    },
   },
   "statefulsets.apps": {
     ...APPS,
@@ -204,7 +251,7 @@ export const WORKLOADS: Readonly<Record<string, Behaviour>> = {
     status: true,
     desired: ({ spec }) => spec,
     validate: ({ spec }) => [
-      ...(spec?.schedule ? [] : [cause.required("spec.schedule")]),
+      ...validateSchedule(spec?.schedule),
       ...validateJobTemplate(spec?.jobTemplate?.spec?.template, "spec.jobTemplate.spec.template"),
     ],
   },

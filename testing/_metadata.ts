@@ -42,7 +42,7 @@ export function validateName(name: string, rule: NameRule): string[] {
   switch (rule) {
     case "subdomain":
       return [
-        ...(name.length > 253 ? ["must be no more than 253 bytes"] : []),
+        ...(name.length > 253 ? ["must be no more than 253 characters"] : []),
         ...(SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_RULE]),
       ];
     case "label":
@@ -154,9 +154,9 @@ function validateOwners(meta: DraftMeta): Cause[] {
 }
 
 function validateFinalizers(finalizers: readonly string[] | undefined): Cause[] {
-  const path = "metadata.finalizers";
   const causes: Cause[] = [];
-  for (const finalizer of finalizers ?? []) {
+  for (const [index, finalizer] of (finalizers ?? []).entries()) {
+    const path = `metadata.finalizers[${index}]`;
     causes.push(...validateQualified(finalizer).map((why) => cause.invalid(path, finalizer, why)));
     if (!finalizer.includes("/") && !STANDARD_FINALIZERS.has(finalizer)) {
       causes.push(
@@ -166,7 +166,7 @@ function validateFinalizers(finalizers: readonly string[] | undefined): Cause[] 
   }
   if ((finalizers ?? []).filter((each) => GC_FINALIZERS.has(each)).length > 1) {
     causes.push(
-      cause.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"),
+      cause.invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set"),
     );
   }
   return causes;

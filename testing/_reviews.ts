@@ -9,11 +9,13 @@
  *
  * @module
  */
+import { builtinSchema } from "./_builtin.ts";
 import type { AccessAttributes, Answer, Call, User } from "./_call.ts";
 import { readBody } from "./_codec.ts";
 import { decode } from "./_decode.ts";
+import { trackUpdate } from "./_managed_fields.ts";
 import { type Fields, type Kube, timestamp } from "./_objects.ts";
-import { checkWriteOptions } from "./_options.ts";
+import { checkWriteOptions, managerOf } from "./_options.ts";
 import { track } from "./_ownership.ts";
 import { Rbac } from "./_rbac.ts";
 import { cause, invalid } from "./_status.ts";
@@ -51,15 +53,16 @@ function selfReview(call: Call, object: Kube): Kube {
 
 function rulesReview(call: Call, object: Kube): Kube {
   const { namespace = "" } = object.spec ?? {};
-  const masters = call.user.groups.includes("system:masters") || !call.server.authorizes;
   const all = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }, { nonResourceURLs: ["*"], verbs: ["*"] }];
-  const rules = masters ? all : [...new Rbac(call.server.store).granted(call.user, namespace)].map(({ rule }) => rule);
+  const rules = !call.server.authorizes
+    ? all
+    : [...new Rbac(call.server.store).granted(call.user, namespace)].map(({ rule }) => rule);
   const resourceRules = rules.filter((rule) => "resources" in rule)
     .map(({ verbs, ...rest }) => ({ verbs, ...rest }));
   const nonResourceRules = rules.filter((rule) => "nonResourceURLs" in rule)
     .map(({ verbs, ...rest }) => ({ verbs, ...rest }));
   const status = { resourceRules, nonResourceRules, incomplete: false };
-  return { ...track(call, undefined, object), spec: {}, status };
+  return { ...object, spec: {}, status };
 }
 
 function userInfo({ name, groups, uid, extra }: User): Fields {
@@ -113,17 +116,30 @@ export function requestToken(call: Call): Answer {
   const audiences = value.spec?.audiences ?? ["https://kubernetes.default.svc"];
   const token = server.issueToken(asked.namespace, account, seconds, audiences);
   const expirationTimestamp = timestamp(new Date(server.now().getTime() + seconds * 1000));
+  const apiVersion = "authentication.k8s.io/v1", kind = "TokenRequest";
+  const given: Fields = { ...value, apiVersion, kind };
   const metadata = {
+    ...given.metadata,
     name: asked.name,
     namespace: asked.namespace,
+    uid: account.metadata.uid,
     creationTimestamp: timestamp(server.now()),
   };
+  const { managedFields } = (trackUpdate({
+    live: undefined,
+    updated: { ...given, metadata },
+    manager: managerOf(call.query, call.headers.get("user-agent")),
+    schema: builtinSchema("authentication.k8s.io", "v1", kind),
+    apiVersion,
+    subresource: "token",
+    time: timestamp(server.now()),
+  }) as Kube).metadata;
   return {
     code: 201,
     body: {
       kind: "TokenRequest",
       apiVersion: "authentication.k8s.io/v1",
-      metadata,
+      metadata: { ...metadata, ...(managedFields ? { managedFields } : {}) },
       spec: { audiences, expirationSeconds: seconds, boundObjectRef: value.spec?.boundObjectRef ?? null },
       status: { token, expirationTimestamp },
     },

@@ -88,6 +88,12 @@ function represented(call: Call, answer: Answer): Answer {
   return answer;
 }
 
+/** What is said of built-in resources that are deprecated. */
+const DEPRECATED: Readonly<Record<string, string>> = {
+  endpoints: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+  componentstatuses: "v1 ComponentStatus is deprecated in v1.19+",
+};
+
 function serveResource(server: ServerState, received: Received, asked: ResourceRequest): Response {
   const { request, url, body, headers, user, signal } = received;
   const { group, version, plural } = asked;
@@ -97,7 +103,8 @@ function serveResource(server: ServerState, received: Received, asked: ResourceR
   const unscoped = info.namespaced && !asked.inNamespace && !["list", "watch"].includes(asked.verb);
   if (misplaced || unscoped) throw info.custom ? pageNotFound() : noResource();
   const { method } = request;
-  const warnings: string[] = info.custom?.deprecation ? [info.custom.deprecation] : [];
+  const deprecation = info.custom ? info.custom.deprecation : DEPRECATED[info.storage];
+  const warnings: string[] = deprecation ? [deprecation] : [];
   const accept = headers.get("accept");
   const call: Call = { server, asked, info, method, query: url.searchParams, headers, user, body, warnings, signal };
   try {

@@ -200,7 +200,7 @@ export function update(call: Call, live: Revision, object: Kube, options: Update
 
   dedupeOwners(call, object);
   object = reset(call, object, old, subresource);
-  if (!options.tracked) object = track(call, old, object, subresource);
+  if (!options.tracked && subresource !== "finalize") object = track(call, old, object, subresource);
   admitUpdate(call, object, old);
   if (subresource === "" || subresource === "scale") behaviour.prepareUpdate?.(object, old as Kube);
   if (subresource !== "status" && behaviour.desired && !equal(behaviour.desired(object), behaviour.desired(old))) {
@@ -259,7 +259,9 @@ function reset(call: Call, object: Kube, old: Kube, subresource: string): Kube {
     return kept;
   }
   if (subresource === "finalize") {
-    return { ...old, metadata: { ...old.metadata }, spec: { ...old.spec, finalizers: object.spec?.finalizers ?? [] } };
+    const { finalizers: _, ...spec } = old.spec ?? {};
+    const kept = object.spec?.finalizers ?? [];
+    return { ...old, metadata: { ...old.metadata }, spec: kept.length > 0 ? { ...spec, finalizers: kept } : spec };
   }
   if (!behaviour.status) return object;
   if (old.status === undefined) delete object.status;
