@@ -1,5 +1,5 @@
 /**
- * Runs what the real cluster's controller manager does for every cluster: garbage collection by owner, and the end of namespaces.
+ * Runs what a real cluster's controllers do: garbage collection by owner, the end of namespaces, and workloads.
  *
  * Each change is looked at in a timer of its own, so that fake time and a seeded schedule decide when.
  *
@@ -16,12 +16,13 @@ import type { ServerState } from "./_call.ts";
 import { Collector } from "./_collector.ts";
 import type { Kube } from "./_objects.ts";
 import type { Collection, StoredEvent } from "./_store.ts";
+import { Workloads } from "./_workloads.ts";
 
 /** Controllers that a server can run. */
-export type ControllerName = "garbage-collector" | "namespaces";
+export type ControllerName = "garbage-collector" | "namespaces" | "workloads";
 
 /** The names of all controllers. */
-export const CONTROLLERS: readonly ControllerName[] = ["garbage-collector", "namespaces"];
+export const CONTROLLERS: readonly ControllerName[] = ["garbage-collector", "namespaces", "workloads"];
 
 /** Runs controllers until disposed; a change is met `delay` ms after it was made. */
 export function runControllers(
@@ -31,17 +32,19 @@ export function runControllers(
   delay: number,
 ): Disposable {
   const timers = new Set<ReturnType<typeof setTimeout>>();
-  const later = (work: () => void): void => {
+  const later = (work: () => void, ms = delay): void => {
     const timer = setTimeout(() => {
       timers.delete(timer);
       work();
-    }, delay);
+    }, ms);
     timers.add(timer);
   };
   const collector = names.includes("garbage-collector") ? new Collector(server, perform, later) : undefined;
+  const workloads = names.includes("workloads") ? new Workloads(server, perform, later) : undefined;
   const namespaces = names.includes("namespaces");
   const listener = server.store.listen((collection, event) => {
     collector?.see(collection, event);
+    workloads?.see(collection, event);
     if (namespaces) seeNamespace(server, perform, later, collection, event);
   });
   return {

@@ -15,12 +15,13 @@
 import type { Fields, Kube } from "./_objects.ts";
 import type { ResourceInfo } from "./_resource_info.ts";
 
-/** Sends a request as the controller manager; answers with the code and body. */
+/** Sends a request as the controller manager, or as another user agent; answers with the code and body. */
 export type Perform = (
   method: string,
   path: string,
   body?: Fields,
   contentType?: string,
+  agent?: string,
 ) => { code: number; body: Fields };
 
 /** The path of an object. */

@@ -45,13 +45,19 @@ export interface ApiServerOptions {
   /** True to enforce RBAC from the stored roles; else everybody may do everything. @default {false} */
   readonly authorization?: boolean | undefined;
   /**
-   * What the controller manager of a real cluster would do and this server does too: delete what has lost its owners, and
-   * what is in namespaces that are being deleted.
+   * What the controllers of a real cluster would do and this server does too: delete what has lost its owners
+   * (`garbage-collector`) and what is in namespaces that are being deleted (`namespaces`), and run `workloads`:
+   * Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs get pods, which become ready or complete without any
+   * container.
    *
    * @default {[]}
    */
   readonly controllers?: readonly ControllerName[] | undefined;
-  /** After how many ms a controller meets a change. @default {0} */
+  /**
+   * After how many ms a controller meets a change; a new Deployment is ready after four times that.
+   *
+   * @default {0}
+   */
   readonly controllerDelay?: number | undefined;
   /** How many events each resource keeps, to watch from and to look back in. @default {10_000} */
   readonly history?: number | undefined;
@@ -308,9 +314,9 @@ const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
 /** Sends requests of controllers: at once, and not recorded. */
 function performer(server: ServerState): Perform {
-  return (method, path, body, contentType = "application/json") => {
+  return (method, path, body, contentType = "application/json", agent = "kube-controller-manager/v1.37.2") => {
     const url = new URL(path, "http://kubernetes");
-    const headers = { "content-type": contentType, "user-agent": "kube-controller-manager/v1.37.2" };
+    const headers = { "content-type": contentType, "user-agent": agent };
     const request = new Request(url, { method, headers });
     const text = body === undefined ? "" : JSON.stringify(body);
     try {

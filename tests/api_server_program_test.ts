@@ -128,6 +128,15 @@ Deno.test({
     );
     assertEquals(await kubectl("get configmap -n shop settings -o jsonpath={.data.color}", kubeconfig), "blue");
     assertEquals(await kubectl("auth can-i * *", kubeconfig), "yes\n");
+    assertMatch(await kubectl("create deployment web -n shop --image=web --replicas=2", kubeconfig), /web created/);
+    const rollout = await kubectl("rollout status deployment/web -n shop --timeout=20s", kubeconfig);
+    assertMatch(rollout, /deployment "web" successfully rolled out\n$/);
+    assertMatch(await kubectl("get deployment web -n shop --no-headers", kubeconfig), /^web +2\/2 +2 +2 /);
+    const image = "set image deployment/web -n shop web=web:2";
+    assertMatch(await kubectl(image, kubeconfig), /image updated/);
+    await kubectl("rollout status deployment/web -n shop --timeout=20s", kubeconfig);
+    assertMatch(await kubectl("rollout history deployment/web -n shop", kubeconfig), /1 +<none>\n2 +<none>/);
+    assertMatch(await kubectl("rollout undo deployment/web -n shop", kubeconfig), /rolled back/);
     assertEquals(await kubectl("delete namespace shop --timeout=20s", kubeconfig), 'namespace "shop" deleted\n');
     assertEquals(await kubectl("get namespace shop --ignore-not-found", kubeconfig), "");
     assertEquals(await server.stop(), { code: 0, rest: "" });
