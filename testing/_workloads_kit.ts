@@ -173,11 +173,12 @@ export class Kit {
     this.#send("DELETE", this.#path(object), { kind: "DeleteOptions", apiVersion: "v1", preconditions, ...options });
   }
 
-  /** Binds a pod to a node, as the scheduler does. */
+  /** Binds a pod to a node, as the scheduler does; answers with the pod as it is then. */
   bind(pod: Kube, nodeName: string): Kube {
     const { namespace = "", name = "" } = pod.metadata;
-    const bound = { ...pod, spec: { ...pod.spec, nodeName } };
-    return this.#server.store.collection("pods").put(namespace, name, bound).object;
+    const target = { apiVersion: "v1", kind: "Node", name: nodeName };
+    this.#send("POST", `${this.#path(pod)}/binding`, { apiVersion: "v1", kind: "Binding", metadata: { name }, target });
+    return this.read("pods", namespace, name) ?? pod;
   }
 
   #add(object: Kube): boolean {
