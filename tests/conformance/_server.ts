@@ -80,7 +80,9 @@ export async function forward(
 ): Promise<Response> {
   const { pathname, search } = new URL(request.url);
   const { method, signal } = request;
-  const init = { method, signal, headers: authorized(request, token) };
+  const headers = authorized(request, token);
+  headers.set("accept-encoding", "identity"); // A streamed list would come as several gzip files: only the first is read.
+  const init = { method, signal, headers };
   const body = request.body === null ? {} : { body: await request.text() };
   return await fetch(`${url}${pathname}${search}`, { ...init, ...body, ...(client ? { client } : {}) });
 }

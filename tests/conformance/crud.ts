@@ -75,7 +75,7 @@ export function crud(suite: Suite): void {
   suite.test("A finalizer without a domain is 422 Invalid, with its index in the field", async (at) => {
     const { code, body } = await at.send("POST configmaps", map("a", {}, { finalizers: ["nope"] }));
     assertEquals([code, body.details.causes[0].field], [422, "metadata.finalizers[0]"]);
-  }, { differs: "the field of the cause is without the index" });
+  });
 
   suite.test("An object that names another namespace or kind than its path is 400", async (at) => {
     assertEquals(await at.refused("POST configmaps", map("a", {}, { namespace: "other" })), [400, "BadRequest"]);

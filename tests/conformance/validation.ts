@@ -1,0 +1,195 @@
+/**
+ * States what is refused, what is dropped, and under which field a refusal says why.
+ *
+ * @module
+ */
+import { assert, assertEquals } from "@std/assert";
+import type { Body } from "../_api.ts";
+import type { Suite } from "./_suite.ts";
+import { deployment, map, pod, widget } from "./_widget.ts";
+
+const causes = ({ details }: Body): [string, string][] =>
+  details.causes.map(({ field, reason }: Body) => [field, reason]);
+
+const jobSpec = { template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "nginx" }] } } };
+
+/** Registers the behaviours. */
+export function validation(suite: Suite): void {
+  suite.test("A patch that takes an object's name away is 400", async (at) => {
+    await at.ok("POST configmaps", map("a"));
+    assertEquals(await at.refused("json configmaps/a", [{ op: "remove", path: "/metadata/name" }]), [
+      400,
+      "BadRequest",
+    ]);
+    assertEquals(await at.refused("merge configmaps/a", { metadata: null }), [400, "BadRequest"]);
+  }, { differs: "the patch is taken, and the name stays" });
+
+  suite.test("Options of a deletion that are of another type are 400", async (at) => {
+    await at.ok("POST configmaps", map("a"));
+    assertEquals(await at.refused("DELETE configmaps/a", { gracePeriodSeconds: "x" }), [400, "BadRequest"]);
+    assertEquals(await at.refused("DELETE configmaps/a", { preconditions: { uid: 5 } }), [400, "BadRequest"]);
+    assertEquals((await at.send("GET configmaps/a")).code, 200);
+  }, { differs: "the options are not checked, and the object goes" });
+
+  suite.test("An Event owns nothing: 422 with the reference's index in the field", async (at) => {
+    const ownerReferences = [{ apiVersion: "v1", kind: "Event", name: "x", uid: "u" }];
+    const { code, body } = await at.send("POST configmaps", map("a", {}, { ownerReferences }));
+    assertEquals([code, causes(body)], [422, [["metadata.ownerReferences[0]", "FieldValueInvalid"]]]);
+  }, { differs: "the field of the cause is without the index" });
+
+  suite.test("An owner reference without its parts has a cause for each, under its index", async (at) => {
+    const { code, body } = await at.send("POST configmaps", map("a", {}, { ownerReferences: [{ kind: "x" }] }));
+    const fields = causes(body).filter(([, reason]) => reason === "FieldValueRequired").map(([field]) => field);
+    assertEquals([code, [...new Set(fields)].sort()], [
+      422,
+      ["apiVersion", "name", "uid"].map((part) => `metadata.ownerReferences[0].${part}`),
+    ]);
+  }, { differs: "the fields of the causes are without the index, and the reason is FieldValueInvalid" });
+
+  suite.test("A finalizer without a domain passes on a custom resource, with a warning", async (at) => {
+    await at.widgets();
+    const { code, headers } = await at.send("POST widgets", widget("a", { size: 1 }, { finalizers: ["plain"] }));
+    assertEquals(code, 201);
+    assert(headers.get("warning")!.includes("prefer a domain-qualified finalizer name"));
+    await at.ok("merge widgets/a", { metadata: { finalizers: null } });
+  }, { differs: "422, as for built-in kinds" });
+
+  suite.test("A custom resource without an apiVersion is 400", async (at) => {
+    await at.widgets();
+    const { apiVersion: _, ...bare } = widget("a");
+    assertEquals(await at.refused("POST widgets", bare), [400, "BadRequest"]);
+  }, { differs: "it is created" });
+
+  suite.test("A PUT of a collection of custom resources is 400", async (at) => {
+    await at.widgets();
+    assertEquals(await at.refused("PUT widgets", widget("a")), [400, "BadRequest"]);
+  }, { differs: "404, as of an object without a name" });
+
+  suite.test("A scale is written where a custom resource has no replicas yet, which is 500 to read", async (at) => {
+    await at.widgets();
+    await at.ok("POST widgets", widget("a"));
+    assertEquals((await at.refused("GET widgets/a/scale"))[0], 500);
+    const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" }, spec: { replicas: 2 } };
+    assertEquals((await at.send("PUT widgets/a/scale", scale)).code, 200);
+    assertEquals((await at.ok("GET widgets/a")).spec.replicas, 2);
+  }, { differs: "500 to write, too" });
+
+  suite.test("An apply of the scale conflicts with who set the replicas", async (at) => {
+    await at.ok("POST deployments", deployment("a"));
+    const scale = (replicas: number) => ({
+      apiVersion: "autoscaling/v1",
+      kind: "Scale",
+      metadata: { name: "a" },
+      spec: { replicas },
+    });
+    await at.ok("apply deployments/a/scale?fieldManager=one&force=true", scale(4));
+    assertEquals(await at.refused("apply deployments/a/scale?fieldManager=two", scale(5)), [409, "Conflict"]);
+  }, { differs: "200: owners of a scale's fields are not compared" });
+
+  suite.test("A Binding is of the pod that its path names, or 400", async (at) => {
+    await at.ok("POST pods", pod("a"));
+    const target = { kind: "Node", name: "node" };
+    const other = { metadata: { name: "b" }, target };
+    assertEquals(await at.refused("POST pods/a/binding", other), [400, "BadRequest"]);
+    assertEquals((await at.send("POST pods/a/binding", { metadata: { name: "a" }, target })).code, 201);
+    assertEquals((await at.ok("GET pods/a")).spec.nodeName, "node");
+  }, { differs: "the name in the Binding is not looked at" });
+
+  suite.test("A headless Service without a selector is of both families of addresses", async (at) => {
+    const { spec } = await at.ok("POST services", { metadata: { name: "a" }, spec: { clusterIP: "None" } });
+    assertEquals([spec.ipFamilies, spec.ipFamilyPolicy], [["IPv4", "IPv6"], "RequireDualStack"]);
+  }, { differs: "it is of IPv4 alone" });
+
+  suite.test("The address of a Service is of the cluster's range", async (at) => {
+    const spec = { ports: [{ port: 80 }], clusterIP: "1.2.3.4" };
+    const { code, body } = await at.send("POST services", { metadata: { name: "a" }, spec });
+    assertEquals([code, causes(body)], [422, [["spec.clusterIPs", "FieldValueInvalid"]]]);
+  }, { differs: "any address is taken: there is no range" });
+
+  suite.test("The name of a port is a label", async (at) => {
+    const spec = { ports: [{ port: 80, name: "A" }] };
+    const { code, body } = await at.send("POST services", { metadata: { name: "a" }, spec });
+    assertEquals([code, causes(body)[0]], [422, ["spec.ports[0].name", "FieldValueInvalid"]]);
+  }, { differs: "any name is taken" });
+
+  suite.test("A Service needs ports of valid numbers, named when there are several", async (at) => {
+    const cases = [
+      [[], "spec.ports"],
+      [[{ port: 0 }], "spec.ports[0].port"],
+      [[{ port: 1 }, { port: 2 }], "spec.ports[0].name"],
+    ] as const;
+    for (const [ports, field] of cases) {
+      const { code, body } = await at.send("POST services", { metadata: { name: "a" }, spec: { ports } });
+      assertEquals([code, causes(body)[0]![0]], [422, field]);
+    }
+  });
+
+  suite.test("A Role in a namespace has no rules of paths", async (at) => {
+    const rules = [{ nonResourceURLs: ["/x"], verbs: ["get"] }];
+    const { code, body } = await at.send("POST roles", { metadata: { name: "a" }, rules });
+    assertEquals([code, causes(body)[0]![0]], [422, "rules[0].nonResourceURLs"]);
+  }, { differs: "they are taken" });
+
+  suite.test("The subjects of a binding are of known kinds", async (at) => {
+    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "x" };
+    const binding = { metadata: { name: "a" }, roleRef, subjects: [{ kind: "Nope", name: "x" }] };
+    const { code, body } = await at.send("POST rolebindings", binding);
+    assertEquals([code, causes(body)[0]], [422, ["subjects[0].kind", "FieldValueNotSupported"]]);
+  }, { differs: "any kind is taken" });
+
+  suite.test("The role of a binding does not change", async (at) => {
+    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "x" };
+    await at.ok("POST rolebindings", { metadata: { name: "a" }, roleRef });
+    const { code, body } = await at.send("merge rolebindings/a", { roleRef: { name: "y" } });
+    assertEquals([code, causes(body)[0]![0]], [422, "roleRef"]);
+  });
+
+  suite.test("A Job is done only with the conditions and times of one that is", async (at) => {
+    await at.ok("POST jobs", { metadata: { name: "a" }, spec: jobSpec });
+    const conditions = [{ type: "Complete", status: "True" }];
+    const { code, body } = await at.send("merge jobs/a/status", { status: { conditions } });
+    assertEquals([code, causes(body).map(([field]) => field).sort()], [422, [
+      "status.completionTime",
+      "status.conditions",
+      "status.startTime",
+    ]]);
+  }, { differs: "any status is taken" });
+
+  suite.test("The parallelism of a Job changes, its completions and template do not", async (at) => {
+    const made = await at.ok("POST jobs", { metadata: { name: "a" }, spec: jobSpec });
+    assertEquals([made.spec.completions, made.spec.parallelism, made.spec.backoffLimit], [1, 1, 6]);
+    assertEquals((await at.ok("merge jobs/a", { spec: { parallelism: 3 } })).metadata.generation, 2);
+    assertEquals((await at.refused("merge jobs/a", { spec: { completions: 3 } }))[0], 422);
+    const template = { spec: { restartPolicy: "OnFailure" } };
+    assertEquals((await at.refused("merge jobs/a", { spec: { template } }))[0], 422);
+  });
+
+  suite.test("The time zone of a CronJob is one that there is", async (at) => {
+    const cronJobs = `/apis/batch/v1/namespaces/${at.namespace}/cronjobs`;
+    const cronJob = (spec: Body) => ({ metadata: { name: "a" }, spec: { jobTemplate: { spec: jobSpec }, ...spec } });
+    const zoned = await at.send(`POST ${cronJobs}`, cronJob({ schedule: "@hourly", timeZone: "Nope/Zone" }));
+    assertEquals([zoned.code, causes(zoned.body)], [422, [["spec.timeZone", "FieldValueInvalid"]]]);
+    assertEquals((await at.send(`POST ${cronJobs}`, cronJob({ schedule: "@hourly", timeZone: "Etc/UTC" }))).code, 201);
+  }, { differs: "any time zone is taken" });
+
+  suite.test("A field of a feature that is off is dropped", async (at) => {
+    const spec = { holderIdentity: "me", strategy: "OldestEmulationVersion" };
+    assertEquals((await at.ok("POST leases", { metadata: { name: "a" }, spec })).spec, { holderIdentity: "me" });
+  }, { differs: "it is kept" });
+
+  suite.test("A PUT that creates takes a version, and with a uid is 409", async (at) => {
+    const lease = (metadata: Body) => ({ metadata: { name: "a", ...metadata }, spec: { holderIdentity: "me" } });
+    assertEquals(await at.refused("PUT leases/a", lease({ uid: "x" })), [409, "Conflict"]);
+    assertEquals((await at.send("PUT leases/a", lease({ resourceVersion: "5" }))).code, 201);
+  }, { differs: "as of a POST: 500 with a version, and a uid is not looked at" });
+
+  suite.test("Only a GET of the version is allowed", async (at) => {
+    assertEquals(await at.refused("POST /version", {}), [405, "MethodNotAllowed"]);
+  }, { differs: "any method answers" });
+
+  suite.test("A server has metrics, and says who issues its tokens", async (at) => {
+    assertEquals((await at.send("GET /metrics")).code, 200);
+    const { issuer } = await at.ok("GET /.well-known/openid-configuration");
+    assertEquals(issuer, "https://kubernetes.default.svc");
+  }, { differs: "404: there are none, and its tokens are signed by nobody" });
+}
