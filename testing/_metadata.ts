@@ -123,19 +123,18 @@ function validateOwners(meta: DraftMeta): Cause[] {
   const path = "metadata.ownerReferences";
   const owners = meta.ownerReferences ?? [];
   let controller: string | undefined;
-  for (const owner of owners) {
+  for (const [index, owner] of owners.entries()) {
     const { apiVersion, kind, name, uid } = owner;
-    if (!apiVersion) causes.push(cause.invalid(`${path}.apiVersion`, "", "version must not be empty"));
-    else if (apiVersion.split("/").length > 2) {
-      causes.push(
-        cause.invalid(`${path}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`),
-      );
+    const at = `${path}[${index}]`;
+    if ((apiVersion ?? "").split("/").length > 2) {
+      causes.push(cause.invalid(`${at}.apiVersion`, apiVersion, "must be <group>/<version> or <version>"));
     }
-    if (!kind) causes.push(cause.invalid(`${path}.kind`, "", "must not be empty"));
-    if (!name) causes.push(cause.invalid(`${path}.name`, "", "must not be empty"));
-    if (!uid) causes.push(cause.invalid(`${path}.uid`, "", "must not be empty"));
+    for (const [member, value] of Object.entries({ apiVersion, kind, name, uid })) {
+      if (!value) causes.push(cause.required(`${at}.${member}`, "must not be empty"));
+    }
     if (RESERVED_OWNERS.has(`${apiVersion}/${kind}`)) {
-      causes.push(cause.invalid(path, owner, `${apiVersion}, Kind=${kind} is disallowed from being an owner`));
+      const gvk = `${apiVersion.includes("/") ? "" : "/"}${apiVersion}, Kind=${kind}`;
+      causes.push(cause.invalid(at, owner, `${gvk} is disallowed from being an owner`));
     }
     if (owner.controller === true) {
       if (controller !== undefined) {

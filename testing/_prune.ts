@@ -18,7 +18,7 @@ import type { Schema } from "./_schema.ts";
 export interface Pruned {
   /** The object without unknown fields and without nulls that may not be; the same one if it had none. */
   object: object;
-  /** The paths of the unknown fields, sorted, such as `spec.list[0].x`. */
+  /** The paths of the unknown fields, sorted, in the order of the real server, such as `spec.list[0].x`. */
   unknown: string[];
 }
 
@@ -32,11 +32,22 @@ const ANY: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": tr
 export function prune(object: object, schema: Schema = ANY): Pruned {
   const pruner = new Pruner();
   const out = pruner.visit(object, schema, "", true) as object;
-  return { object: withoutNulls(out, schema) as object, unknown: pruner.unknown.sort() };
+  return {
+    object: withoutNulls(out, schema) as object,
+    unknown: [...pruner.unknown.sort(), ...pruner.metadata.sort()],
+  };
 }
 
 class Pruner {
   readonly unknown: string[] = [];
+  readonly metadata: string[] = [];
+
+  /** The unknown fields: of the object's metadata, of the object, of metadata within it. */
+  inOrder(): string[] {
+    const own = this.metadata.filter((path) => path.startsWith("metadata."));
+    const within = this.metadata.filter((path) => !path.startsWith("metadata."));
+    return [...own.sort(), ...this.unknown.sort(), ...within.sort()];
+  }
 
   visit(value: unknown, schema: Schema | undefined, path: string, resource: boolean): unknown {
     if (Array.isArray(value)) return this.#list(value, schema, path);
@@ -79,7 +90,7 @@ class Pruner {
     let out: JsonObject | undefined;
     for (const key in value) {
       if (Object.hasOwn(schema.properties!, key)) continue;
-      this.unknown.push(`${path}.${key}`);
+      this.metadata.push(`${path}.${key}`);
       delete (out ??= { ...value })[key];
     }
     return out ?? value;

@@ -13,7 +13,7 @@ import { behaviourOf, view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
 import { accepted } from "./_codec.ts";
 import { encodeItem, encodeObject, type Representation } from "./_encode.ts";
-import type { Kube } from "./_objects.ts";
+import { isObject, type Kube } from "./_objects.ts";
 import { matchesFields, matchesLabels, parseFields, parseLabels } from "./_selectors.ts";
 import {
   badRequest,
@@ -54,10 +54,28 @@ export function readToken(token: string): ContinueToken {
     if (v !== "meta.k8s.io/v1" || typeof rv !== "number" || typeof start !== "string") throw new Error("fields");
     return { version: rv, start: start.slice(0, -1) };
   } catch {
-    throw badRequest(
-      "invalid continue token: continue key is not valid: invalid character '\\u009e' looking for beginning of value",
-    );
+    throw badRequest(`invalid continue token: continue key is not valid: ${tokenProblem(token)}`);
   }
+}
+
+/** What Go says of a text that is no token: where it is no base64, or no JSON. */
+function tokenProblem(token: string): string {
+  const wrong = /[^A-Za-z0-9_-]/.exec(token);
+  if (wrong || token.length % 4 === 1) return `illegal base64 data at input byte ${wrong?.index ?? token.length - 1}`;
+  const text = atob(token.replaceAll("-", "+").replaceAll("_", "/"));
+  try {
+    const value = JSON.parse(text);
+    if (isObject(value)) return `server does not recognize this encoded version ${value.v ?? ""}`;
+    const type = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
+    return `json: cannot unmarshal ${type} into Go value of type storage.continueToken`;
+  } catch {
+    // Not JSON: the first character tells enough.
+  }
+  const [first] = text;
+  if (first === undefined) return "unexpected end of JSON input";
+  const hex = first.codePointAt(0)!.toString(16).padStart(2, "0");
+  const shown = /[\p{L}\p{N}\p{P}\p{S}]/u.test(first) ? first : first > "\x7f" ? `\\u00${hex}` : `\\x${hex}`;
+  return `invalid character '${shown}' looking for beginning of value`;
 }
 
 const MATCHES = ["Exact", "NotOlderThan"];

@@ -25,14 +25,20 @@ export function jsonResponse(
   accept: string | null,
   warnings: readonly string[],
 ): Response {
-  const all = new Headers({ "content-type": "application/json", ...headers });
-  for (const each of warnings) all.append("warning", warning(each));
   if (code === 204) return new Response(null, { status: code });
+  const yaml = negotiate(accept)?.format === "yaml";
   let text = typeof body === "string" ? body : JSON.stringify(body);
-  if (negotiate(accept)?.format === "yaml") {
-    all.set("content-type", "application/yaml");
-    text = toYaml(JSON.parse(text));
-  }
+  if (yaml) text = toYaml(JSON.parse(text));
+  const type = {
+    "content-type": "application/json",
+    ...headers,
+    ...(yaml ? { "content-type": "application/yaml" } : {}),
+  };
+  // As pairs each warning is sent as a header of its own.
+  const all: [string, string][] = [
+    ...Object.entries(type),
+    ...warnings.map((each) => ["warning", warning(each)] as [string, string]),
+  ];
   return new Response(text, { status: code, headers: all });
 }
 

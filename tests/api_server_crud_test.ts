@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { ApiServer } from "../testing/mod.ts";
-import { CONFIG_MAPS, send } from "./_api.ts";
+import { type Body, CONFIG_MAPS, send } from "./_api.ts";
 
 const configMap = (name: string, data: Record<string, string> = { k: "v" }, metadata = {}) => ({
   apiVersion: "v1",
@@ -201,4 +201,34 @@ Deno.test("ApiServer waits three seconds for a resource version that has not com
   const { code, headers, body } = await refused;
   assertEquals([code, headers.get("retry-after"), body.reason], [504, "1", "Timeout"]);
   assertEquals(body.details.causes[0].reason, "ResourceVersionTooLarge");
+});
+
+Deno.test("ApiServer says which member of which owner reference is missing", async () => {
+  await using server = new ApiServer();
+  const ownerReferences = [
+    { apiVersion: "v1", kind: "Event", name: "e", uid: "u" },
+    { apiVersion: "a/b/c", kind: "", name: "x", uid: "" },
+  ];
+  const { body } = await send(server, `POST ${CONFIG_MAPS}`, { metadata: { name: "a", ownerReferences } });
+  assertEquals(body.details.causes.map(({ field, message }: Body) => `${field}: ${message}`), [
+    'metadata.ownerReferences[0]: Invalid value: {"apiVersion":"v1","kind":"Event","name":"e","uid":"u"}: ' +
+    "/v1, Kind=Event is disallowed from being an owner",
+    'metadata.ownerReferences[1].apiVersion: Invalid value: "a/b/c": must be <group>/<version> or <version>',
+    "metadata.ownerReferences[1].kind: Required value: must not be empty",
+    "metadata.ownerReferences[1].uid: Required value: must not be empty",
+  ]);
+});
+
+Deno.test("ApiServer says what is wrong with a continue token", async () => {
+  await using server = new ApiServer();
+  const cases = [
+    ["zz", "invalid character 'Ï' looking for beginning of value"],
+    ["*", "illegal base64 data at input byte 0"],
+    ["e30", "server does not recognize this encoded version "],
+    ["W10", "json: cannot unmarshal array into Go value of type storage.continueToken"],
+  ];
+  for (const [token, why] of cases) {
+    const { code, body } = await send(server, `GET ${CONFIG_MAPS}?continue=${encodeURIComponent(token!)}`);
+    assertEquals([code, body.message], [400, `invalid continue token: continue key is not valid: ${why}`]);
+  }
 });
