@@ -34,7 +34,7 @@ export function prune(object: object, schema: Schema = ANY): Pruned {
   const out = pruner.visit(object, schema, "", true) as object;
   return {
     object: withoutNulls(out, schema) as object,
-    unknown: [...pruner.unknown.sort(), ...pruner.metadata.sort()],
+    unknown: pruner.inOrder(),
   };
 }
 
