@@ -31,6 +31,7 @@ import { route } from "./_router.ts";
 import { seed } from "./_seed.ts";
 import { attributesOf, serve } from "./_serve.ts";
 import { Store } from "./_store.ts";
+import { Turns } from "./_turns.ts";
 
 /** How an {@linkcode ApiServer} is set up. */
 export interface ApiServerOptions {
@@ -125,6 +126,7 @@ export class ApiServer implements AsyncDisposable {
   readonly #resources = new DisposableStack();
   readonly #listeners = new Set<Deno.HttpServer>();
   readonly #clients = new Set<Client>();
+  readonly #turns = new Turns();
 
   /**
    * Starts it at once; nothing is opened.
@@ -251,6 +253,7 @@ export class ApiServer implements AsyncDisposable {
   }
 
   async #answer(request: Request, as?: User, signal?: AbortSignal): Promise<Response> {
+    await this.#turns.next();
     if (signal === undefined) request.signal.throwIfAborted();
     const url = new URL(request.url);
     const { body, headers } = await receive(request);

@@ -232,3 +232,13 @@ Deno.test("ApiServer says what is wrong with a continue token", async () => {
     assertEquals([code, body.message], [400, `invalid continue token: continue key is not valid: ${why}`]);
   }
 });
+
+Deno.test("Timers have their turn while requests in process follow each other without a pause", async () => {
+  await using server = new ApiServer();
+  let fired = false;
+  setTimeout(() => fired = true, 0);
+  for (let request = 0; request < 250; request++) {
+    await server.fetch(new Request("http://kubernetes/api/v1/namespaces/default"));
+  }
+  assertEquals(fired, true);
+});
