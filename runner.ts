@@ -33,7 +33,7 @@ import type { ControllerMetrics, Metrics } from "./metrics.ts";
 import { type QueueMetrics, WorkQueue } from "./queue.ts";
 import { Reconciler } from "./reconciler.ts";
 import { keyOf, type KubernetesObject, type ObjectRef, type Resource, toKey } from "./resource.ts";
-import { changesAnything, changesDesired, controllerUid, ownerKey } from "./triggers.ts";
+import { changesAnything, changesDesired, controllerUid, mapped, ownerKey } from "./triggers.ts";
 
 /** How long reconciles that were aborted are still waited for, in ms. */
 const ABORT_GRACE = 1000;
@@ -261,8 +261,7 @@ export class ControllerRunner<T extends KubernetesObject> {
       return this.#guard(
         "watches",
         [],
-        () =>
-          [...map(object, reader)].map((target) => this.#key("metadata" in target ? target.metadata : target, object)),
+        () => mapped(map(object, reader), object).map((target) => this.#key(target, object)),
       );
     };
     return ({ type, object, previous, initial }) => {

@@ -13,7 +13,15 @@
  * @module
  */
 import { equal } from "./json.ts";
-import { controllerOf, type KubernetesObject, type ObjectMeta, type Resource, toKey } from "./resource.ts";
+import {
+  controllerOf,
+  keyOf,
+  type KubernetesObject,
+  type ObjectMeta,
+  type ObjectRef,
+  type Resource,
+  toKey,
+} from "./resource.ts";
 
 /** What of an object's metadata asks for something, besides the generation. */
 const DESIRED = ["deletionTimestamp", "finalizers", "labels", "annotations", "ownerReferences"] as const;
@@ -59,4 +67,26 @@ export function ownerKey(owner: Resource, { namespace, ownerReferences }: Object
 export function controllerUid(object: KubernetesObject): readonly string[] {
   const owner = controllerOf(object);
   return owner ? [owner.uid] : [];
+}
+
+/**
+ * Reads what a `map` function answered with for an object, as TypeScript may not have checked it.
+ *
+ * @throws {TypeError} If it is no list of objects or of their names
+ */
+export function mapped(answer: unknown, object: KubernetesObject): ObjectRef[] {
+  const fail = (value: unknown): never => {
+    throw new TypeError(
+      `Cannot map ${object.kind} "${
+        keyOf(object)
+      }": 'map' must answer, without a promise, with a list of objects or of ` +
+        `{ name, namespace }, [] for none: current value is ${Deno.inspect(value, { depth: 1 })}`,
+    );
+  };
+  if (typeof answer !== "object" || answer === null || !(Symbol.iterator in answer)) return fail(answer);
+  return Array.from(answer as Iterable<unknown>, (target) => {
+    const ref = typeof target === "object" && target !== null && "metadata" in target ? target.metadata : target;
+    if (typeof (ref as ObjectRef | null | undefined)?.name !== "string") return fail([target]);
+    return ref as ObjectRef;
+  });
 }

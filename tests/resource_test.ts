@@ -13,7 +13,7 @@ import {
   toKey,
 } from "../resource.ts";
 import { labelSelector } from "../selectors.ts";
-import { changesAnything, changesDesired, controllerUid, ownerKey } from "../triggers.ts";
+import { changesAnything, changesDesired, controllerUid, mapped, ownerKey } from "../triggers.ts";
 
 const Thing = resource({ group: "example.com", version: "v1", kind: "Thing", plural: "things" });
 const Realm = resource({ group: "example.com", version: "v1", kind: "Realm", plural: "realms", scope: "Cluster" });
@@ -229,5 +229,22 @@ Deno.test("labelSelector() selects as the server does", () => {
   assertEquals(labelSelector("a")(undefined), false);
   for (const wrong of ["=x", "a=b c", "a in x", "a,,b", "é=x", "a in (b"]) {
     assertThrows(() => labelSelector(wrong), SyntaxError, "Cannot read label selector");
+  }
+});
+
+Deno.test("mapped() reads objects and their names, and says what a map function is to answer with", () => {
+  const object = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "a", namespace: "shop", uid: "u", resourceVersion: "1", creationTimestamp: "" },
+  };
+  assertEquals(mapped([object, { name: "b" }], object).map(({ name }) => name), ["a", "b"]);
+  assertEquals(mapped(new Set([{ name: "b" }]), object), [{ name: "b" }]);
+  for (const answer of [undefined, null, "b", ["b"], [undefined], [{ metadata: null }], Promise.resolve([])]) {
+    assertThrows(
+      () => mapped(answer, object),
+      TypeError,
+      `Cannot map ConfigMap "shop/a": 'map' must answer, without a promise`,
+    );
   }
 });
