@@ -11,7 +11,9 @@
  *
  * @module
  */
+import { CustomResource } from "./crd.ts";
 import { isQualifiedName } from "./names.ts";
+import type { KubernetesObject, Resource } from "./resource.ts";
 
 /** An entry of `status.conditions`, as in Kubernetes' `metav1.Condition`. */
 export interface Condition {
@@ -64,6 +66,22 @@ function validate(update: ConditionUpdate): void {
   if (typeof reason !== "string" || reason.length > 1024 || !REASON.test(reason)) {
     fail("reason", "one word of letters, digits, _ , and : that starts with a letter", reason);
   }
+}
+
+/**
+ * Makes sure that the objects of a kind can have conditions, as far as its schema is known.
+ *
+ * @throws {TypeError} If the server would drop them
+ */
+export function assertConditions<T extends KubernetesObject>(resource: Resource<T>, type: string): void {
+  if (!(resource instanceof CustomResource)) return;
+  const status = resource.schema.properties?.status;
+  if (!status || status["x-kubernetes-preserve-unknown-fields"] || status.additionalProperties) return;
+  if (status.properties?.conditions) return;
+  throw new TypeError(
+    `Cannot set condition "${type}": the 'status' schema of ${resource.kind} must have 'conditions', or the server drops ` +
+      `them: an array of { type, status, reason, message, lastTransitionTime, observedGeneration? }`,
+  );
 }
 
 /**

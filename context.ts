@@ -25,7 +25,7 @@ import { firstStatus, toJson, writeStatus } from "./_status_writer.ts";
 import { refOf } from "./_verbs.ts";
 import type { WatchedKinds } from "./_watched_kinds.ts";
 import type { Client, Target } from "./client.ts";
-import { type Condition, type ConditionUpdate, updateConditions } from "./conditions.ts";
+import { assertConditions, type Condition, type ConditionUpdate, updateConditions } from "./conditions.ts";
 import type { EventDescription, EventRecorder } from "./events.ts";
 import { diff, equal, type JsonPatchOperation, merge } from "./json.ts";
 import type { Logger } from "./logger.ts";
@@ -99,7 +99,7 @@ export interface Context {
    * `lastTransitionTime` stays unless the status flips, `observedGeneration` is the object's generation, and conditions that
    * others set meanwhile are kept. RBAC as for `patchStatus`.
    *
-   * @throws {TypeError} If type, status or reason are not what the API conventions ask
+   * @throws {TypeError} If type, status or reason are not what the API conventions ask, or the kind's status has no conditions
    * @throws {ObjectGoneError} If the object is gone
    */
   setCondition<T extends KubernetesObject>(object: T, condition: ConditionUpdate): Promise<T>;
@@ -213,16 +213,17 @@ export class ReconcileContext implements Context {
 
   setCondition<T extends KubernetesObject>(object: T, condition: ConditionUpdate): Promise<T> {
     const observedGeneration = object.metadata.generation;
-    return this.#keep(() =>
-      this.#writeStatus(object, (before) => {
+    return this.#keep(async () => {
+      assertConditions(this.#declared(object), condition.type);
+      return await this.#writeStatus(object, (before) => {
         const conditions = (before as { conditions?: Condition[] } | undefined)?.conditions;
         const after = updateConditions(conditions, condition, { observedGeneration });
         if (after === conditions) return undefined;
         if (before === undefined) return firstStatus({ conditions: after });
         const path = "/status/conditions";
         return [{ op: "test", path, value: conditions ?? null }, { op: "add", path, value: after }];
-      })
-    );
+      });
+    });
   }
 
   applyOwned(owner: KubernetesObject, child: UntypedDraft): Promise<never> {
@@ -273,8 +274,11 @@ export class ReconcileContext implements Context {
     operations: (status: unknown) => JsonPatchOperation[] | undefined,
   ): Promise<T> {
     const { kinds, memo } = this.#environment;
-    const { resource } = kinds.find(object) ?? this.#undeclared(object);
-    return await writeStatus({ client: this.client, kinds, memo }, resource as Resource<T>, object, operations);
+    return await writeStatus({ client: this.client, kinds, memo }, this.#declared(object), object, operations);
+  }
+
+  #declared<T extends KubernetesObject>(object: T): Resource<T> {
+    return (this.#environment.kinds.find(object) ?? this.#undeclared(object)).resource as Resource<T>;
   }
 
   /** Calls, and remembers it until it has settled. */

@@ -1,5 +1,7 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { type Condition, type ConditionUpdate, updateConditions } from "../conditions.ts";
+import { assertConditions, type Condition, type ConditionUpdate, updateConditions } from "../conditions.ts";
+import { customResource, type JsonSchema } from "../crd.ts";
+import { ConfigMap } from "../kinds.ts";
 
 const at = (seconds: number): Date => new Date(seconds * 1000);
 const ready = (status: boolean, message = ""): ConditionUpdate => ({
@@ -56,4 +58,19 @@ Deno.test("updateConditions() refuses what the API conventions forbid", () => {
 
 Deno.test("updateConditions() cuts a message at what the schema takes", () => {
   assertEquals(updateConditions([], ready(true, "x".repeat(40_000)))[0]?.message.length, 32_768);
+});
+
+Deno.test("assertConditions() refuses a kind whose schema would drop them, and no other", () => {
+  const kind = (status?: JsonSchema) =>
+    customResource({ group: "example.com", version: "v1", kind: "Thing", spec: { type: "object" }, status });
+  const conditions: JsonSchema = { type: "array", items: { type: "object" } };
+  assertConditions(ConfigMap, "Ready");
+  assertConditions(kind(), "Ready");
+  assertConditions(kind({ type: "object", properties: { conditions } }), "Ready");
+  assertConditions(kind({ type: "object", "x-kubernetes-preserve-unknown-fields": true }), "Ready");
+  assertThrows(
+    () => assertConditions(kind({ type: "object", properties: { phase: { type: "string" } } }), "Ready"),
+    TypeError,
+    `Cannot set condition "Ready": the 'status' schema of Thing must have 'conditions', or the server drops them: an array of`,
+  );
 });
