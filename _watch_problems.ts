@@ -111,6 +111,16 @@ function reason(error: unknown): string {
   if (isNotFound(error)) {
     return "the server answered 404: it does not serve this kind; is its CustomResourceDefinition installed?";
   }
-  if (error instanceof ApiError) return `the server answered ${error.code}: ${error.status.message || error.reason}`;
+  if (error instanceof ApiError) {
+    const answer = `the server answered ${error.code}: ${error.status.message || error.reason}`;
+    const hint = HINTS[error.code];
+    return hint === undefined ? answer : `${answer}; ${hint}`;
+  }
   return messageOf(error);
 }
+
+/** What to look at, by the code of the answer. */
+const HINTS: Readonly<Record<number, string>> = {
+  401: "are the credentials of the kubeconfig, or the service account's token, those of this cluster?",
+  403: "are the roles that the operator's command 'rbac' prints applied?",
+};

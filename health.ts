@@ -184,7 +184,11 @@ export class HealthServer implements AsyncDisposable {
         return serve("0.0.0.0");
       }
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : cause;
+      const reason = cause instanceof Deno.errors.AddrInUse
+        ? "another program listens there: choose another address (--address)"
+        : cause instanceof Error
+        ? cause.message
+        : cause;
       throw new Error(`Cannot listen on ${format({ hostname, port })}: ${reason}`, { cause });
     }
   }

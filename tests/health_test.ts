@@ -263,7 +263,7 @@ Deno.test("HealthServer.listen() says where it cannot listen, and refuses to lis
   const error = assertThrows(
     () => second.listen({ hostname: "127.0.0.1", port }),
     Error,
-    `Cannot listen on 127.0.0.1:${port}: `,
+    `Cannot listen on 127.0.0.1:${port}: another program listens there: choose another address (--address)`,
   );
   assert(error.cause instanceof Deno.errors.AddrInUse);
   assertThrows(() => first.listen(LOOPBACK), Error, "the server is listening already");

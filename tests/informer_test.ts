@@ -548,7 +548,8 @@ Deno.test("B56: Informer.problem names what keeps a watch from its work, and goe
   assertEquals(world.informer.synced, false);
   assertEquals(
     world.informer.problem?.message,
-    'Cannot list configmaps (v1 ConfigMap) in namespace "bank": the server answered 403: no',
+    'Cannot list configmaps (v1 ConfigMap) in namespace "bank": the server answered 403: no; ' +
+      "are the roles that the operator's command 'rbac' prints applied?",
   );
   await world.leap(2000);
   assertEquals(world.informer.problem, undefined);

@@ -609,7 +609,8 @@ Deno.test("B56: a list that is allowed and a watch that is not do not become a l
   await run.settle();
   assertEquals(run.problems, [
     'Cannot watch configmaps (v1 ConfigMap) in namespace "shop": the server answered 403: configmaps is forbidden: ' +
-    'User "system:serviceaccount:ops:tend" cannot watch resource "configmaps"',
+    'User "system:serviceaccount:ops:tend" cannot watch resource "configmaps"; ' +
+    "are the roles that the operator's command 'rbac' prints applied?",
   ]);
   await run.advance(60_000);
   assertEquals(server.lists.length, 1);
@@ -633,7 +634,8 @@ Deno.test("watch() reports another problem as such, and what usually passes only
   await run.advance(30_000);
   assertEquals(run.problems, [
     "Cannot list configmaps (v1 ConfigMap) in all namespaces: the server answered 500: etcd",
-    "Cannot list configmaps (v1 ConfigMap) in all namespaces: the server answered 403: no",
+    "Cannot list configmaps (v1 ConfigMap) in all namespaces: the server answered 403: no; " +
+    "are the roles that the operator's command 'rbac' prints applied?",
     undefined,
   ]);
 });
