@@ -115,7 +115,8 @@ function errorText(error: Error): string {
   for (let cause = error.cause; cause !== undefined && !seen.has(cause); cause = (cause as Error | null)?.cause) {
     seen.add(cause);
     const reason = cause instanceof Error ? cause.message : inline(cause);
-    if (!text.includes(reason)) text += ` (cause: ${reason})`;
+    // What could not be done for it is said by the message already; the rest is the news.
+    if (!text.includes(reason.replace(/^Cannot [^:]+: /, ""))) text += ` (cause: ${reason})`;
   }
   if (error instanceof AggregateError) {
     text += ` (${error.errors.map((one) => one instanceof Error ? one.message : inline(one)).join("; ")})`;

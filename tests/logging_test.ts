@@ -119,6 +119,9 @@ Deno.test("textLine() writes an error's message, its causes and the place that i
   );
   const told = new Error("Cannot write: the disk is full", { cause: new Error("the disk is full") });
   assertStringIncludes(textLine(record({ error: told })), ` error="Cannot write: the disk is full" at `);
+  const asked = new Error("Cannot GET /pods: the server answered 403: no");
+  const refused = new Error("Cannot list pods: the server answered 403: no; who are you?", { cause: asked });
+  assertMatch(textLine(record({ error: refused })), / error="Cannot list pods: .*; who are you\?" at /);
   assertStringIncludes(textLine(record({ error: cyclicError() })), ` error="round" at `);
   assertStringIncludes(textLine(record({ error: new AggregateError([new Error("a"), "b"], "both") })), `"both (a; b)"`);
   const bare = new Error("no stack", { cause: null });
