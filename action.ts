@@ -27,7 +27,8 @@ export class Action {
   }
 
   /**
-   * Runs again after the given time, or earlier when something changes. Less than 100 ms counts as 100 ms.
+   * Runs again after the given time, or earlier when something changes: `{ minutes: 5 }`; a plain number is milliseconds.
+   * Less than 100 ms counts as 100 ms.
    *
    * @throws {RangeError} If the time is negative or not finite
    */

@@ -81,7 +81,12 @@ export interface OwnsOptions<C extends KubernetesObject = KubernetesObject> {
 /** Set by {@linkcode Controller} itself, as what was declared is for those alone who run it. */
 let readConfig: <T extends KubernetesObject>(controller: Controller<T>) => ControllerConfig<T>;
 
-/** The description of a controller; each method answers with the controller itself. */
+/**
+ * The description of a controller; each method answers with the controller itself.
+ *
+ * Every change of an object's desired state leads to a reconcile that starts after it. An object that is being deleted is only
+ * ever cleaned up, and its finalizer goes only after the cleanup succeeded.
+ */
 export class Controller<T extends KubernetesObject> {
   /** Its name in metrics and logs. */
   readonly name: string;
@@ -121,7 +126,10 @@ export class Controller<T extends KubernetesObject> {
   }
 
   /**
-   * Sets what makes the world match an object. It runs for living objects; see the guarantees and caveats above.
+   * Sets what makes the world match an object. It runs for living objects only, never twice at once for one.
+   *
+   * It may run again at any time and from any state, so it must be idempotent. The object, and all that the context hands
+   * out, is the cached one, frozen: change a `structuredClone()`, or write to the cluster by the context.
    *
    * @throws {TypeError} If it is not a function, or set already
    */
