@@ -191,7 +191,7 @@ export function validation(suite: Suite): void {
     assertEquals((await at.send("GET /metrics")).code, 200);
     const { issuer } = await at.ok("GET /.well-known/openid-configuration");
     assertEquals(issuer, "https://kubernetes.default.svc");
-  }, { differs: "404: there are none, and its tokens are signed by nobody" });
+  }, { differs: "404: it serves neither" });
 
   suite.test("An update whose managedFields are empty leaves no managers", async (at) => {
     await at.ok("POST configmaps", map("a"));
