@@ -180,7 +180,7 @@ export class Exchange {
         }
         left = Math.max(1, left - (this.#now() - started));
         const { connection, response, text } = answer;
-        this.#warn(response.headers);
+        this.#warn(response.headers, method, path);
         const { status: code, headers, ok } = response;
         if (ok) {
           streaming = lane === "stream";
@@ -297,12 +297,12 @@ export class Exchange {
   }
 
   /** Logs each warning once. */
-  #warn(headers: Headers): void {
+  #warn(headers: Headers, method: string, path: string): void {
     for (const warning of warningsOf(headers)) {
       if (this.#warned.has(warning)) continue;
       if (this.#warned.size >= MAX_WARNINGS) this.#warned.delete(this.#warned.values().next().value!);
       this.#warned.add(warning);
-      this.#log.warn("The API server warns: {warning}", { warning });
+      this.#log.warn("The API server warns: {warning}", { warning, method, path: path.split("?")[0] });
     }
   }
 }

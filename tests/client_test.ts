@@ -808,6 +808,7 @@ Deno.test("Client logs each warning of the server once, and no token", async () 
     for (let round = 0; round < 4; round++) await client.request({ path: "/x" });
     const warnings = records.filter(({ level }) => level === "warning").map(({ properties }) => properties.warning);
     assertEquals(warnings, ['v1beta1 is "old", use v1', "other"]);
+    assert(records.every(({ properties: { warning, method } }) => warning === undefined || method === "GET"));
     assert(!Deno.inspect(records, { depth: 10 }).includes("secret-token"));
   } finally {
     await reset();
