@@ -35,6 +35,8 @@ cd / && rm -rf "$0"
 `;
 
 const POLL = 20;
+/** How long a program is given to stand still, in ms. */
+const FREEZE_LIMIT = 1000;
 
 /** A folder with programs that end, and a folder that is deleted, when this object is disposed of or this process ends. */
 export class Supervisor implements AsyncDisposable {
@@ -92,6 +94,13 @@ export class Supervisor implements AsyncDisposable {
     }
   }
 
+  /** Stops a program with SIGSTOP and waits until every thread of it stands still; where /proc does not tell, for a moment. */
+  async freeze(name: string): Promise<void> {
+    this.signal(name, "SIGSTOP");
+    const pid = this.#number(`${name}.pid`);
+    for (let waited = 0; waited < FREEZE_LIMIT && !isFrozen(pid); waited += POLL) await delay(POLL);
+  }
+
   /** Ends a program: `signal` first, SIGKILL when it still runs `grace` ms later. */
   async end(name: string, signal: Deno.Signal = "SIGKILL", grace = 10_000): Promise<void> {
     if (this.#number(`${name}.pid`) === undefined) return;
@@ -135,5 +144,15 @@ export class Supervisor implements AsyncDisposable {
     await Deno.remove(this.path(file)).catch((error) => {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     });
+  }
+}
+
+/** True if all threads of a process are stopped, as Linux tells in the field behind the program's name. */
+function isFrozen(pid: number | undefined): boolean {
+  try {
+    const threads = [...Deno.readDirSync(`/proc/${pid}/task`)];
+    return threads.every(({ name }) => /\) [Tt] /.test(Deno.readTextFileSync(`/proc/${pid}/task/${name}/stat`)));
+  } catch {
+    return false;
   }
 }

@@ -220,8 +220,8 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   /** Freezes kube-apiserver: connections stay open and are accepted, nothing is answered. */
-  pause(): void {
-    this.#supervisor.signal("kube-apiserver", "SIGSTOP");
+  async pause(): Promise<void> {
+    await this.#supervisor.freeze("kube-apiserver");
   }
 
   /** Lets a paused kube-apiserver go on. */

@@ -425,7 +425,7 @@ Deno.test("Client counts each request, sends its name and aborts on demand", asy
   await client.api(ConfigMap).find("none", { namespace: "default" });
   await client.api(ConfigMap).create({ metadata: { name: "counted", namespace: "default" } }, { fieldManager: "me" });
   assertEquals(codes, [["GET", 404], ["POST", 201]]);
-  plane().pause();
+  await plane().pause();
   const started = performance.now();
   try {
     const timeout = client.api(ConfigMap).list({ timeout: 300 });

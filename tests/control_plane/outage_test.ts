@@ -90,7 +90,7 @@ Deno.test("An operator survives an API server that freezes", async () => {
   await client.api(Thing).create(thing("one", {}, { namespace }));
   await seen(client, namespace, "one");
   await client.api(Thing).patch({ name: "one", namespace }, { spec: { round: 1 } });
-  plane().pause();
+  await plane().pause();
   await new Promise((resolve) => setTimeout(resolve, 2500));
   plane().resume();
   await seen(client, namespace, "one", 1);

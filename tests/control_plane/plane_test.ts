@@ -152,7 +152,7 @@ Deno.test("ControlPlane.restart() keeps the address and the data", async () => {
 });
 
 Deno.test("ControlPlane.pause() leaves requests without an answer until resume()", async () => {
-  plane().pause();
+  await plane().pause();
   let answered = false;
   const asked = ask(plane(), plane().admin, "/readyz").then((answer) => {
     answered = true;
