@@ -275,7 +275,9 @@ class Run implements AsyncDisposable {
     // The first to be cleaned up is the last that was added: a server that is started first closes last.
     this.#cleanups.defer(() => server.close());
     const bound = server.listen(parsed);
-    this.#log.info("Listening on {hostname}:{port}", { ...bound });
+    const { hostname, port } = bound;
+    const where = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+    this.#log.info("Listening on {where}", { where, hostname, port });
     onListen?.(bound);
   }
 
