@@ -4,7 +4,7 @@
  * ```ts
  * import { apiServerFlags } from "./_plane_flags.ts";
  *
- * const flags = apiServerFlags({ folder: "/tmp/x", etcdPort: 1, peerPort: 2, port: 3 }, { "v": "4" });
+ * const flags = apiServerFlags({ folder: "/run/x", etcdPort: 1, peerPort: 2, port: 3 }, { "v": "4" });
  * console.assert(flags.includes("--v=4"));
  * ```
  *

@@ -9,7 +9,7 @@ import { ControlPlane } from "../testing/control_plane.ts";
 import { runs } from "./_processes.ts";
 import { cacheFolder, linkerFlags, moduleVersion } from "../tools/build_control_plane.ts";
 
-const LAYOUT = { folder: "/tmp/plane", etcdPort: 1001, peerPort: 1002, port: 1003 };
+const LAYOUT = { folder: "/run/plane", etcdPort: 1001, peerPort: 1002, port: 1003 };
 
 async function exists(path: string): Promise<boolean> {
   try {
@@ -32,7 +32,7 @@ async function fakeAssets(etcd: string, apiServer: string): Promise<string> {
 
 Deno.test("etcdFlags() keeps to loopback, the given ports and the given folder", () => {
   assertEquals(etcdFlags(LAYOUT), [
-    "--data-dir=/tmp/plane/etcd-data",
+    "--data-dir=/run/plane/etcd-data",
     "--unsafe-no-fsync=true",
     "--listen-client-urls=http://127.0.0.1:1001",
     "--advertise-client-urls=http://127.0.0.1:1001",
@@ -50,7 +50,7 @@ Deno.test("apiServerFlags() turns on RBAC, anonymous requests and the check of o
       "--etcd-servers=http://127.0.0.1:1001",
       "--bind-address=127.0.0.1",
       "--secure-port=1003",
-      "--token-auth-file=/tmp/plane/tokens.csv",
+      "--token-auth-file=/run/plane/tokens.csv",
       "--anonymous-auth=true",
       "--authorization-mode=RBAC",
       "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
