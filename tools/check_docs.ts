@@ -156,7 +156,15 @@ function scriptProblems(blocks: ReadonlyMap<string, Block>): string[] {
     const checked = run(["check", "--quiet", ...config, ...files.values()]);
     if (!checked.success) return [checked.output];
     return [...blocks].filter(([, { marks }]) => marks.includes("run")).flatMap(([where]) => {
-      const { success, output } = run(["run", "--quiet", "-A", ...config, files.get(where)!]);
+      const { success, output } = run([
+        "run",
+        "--quiet",
+        "-A",
+        "--preload",
+        `${ROOT}/tools/strict_assert.ts`,
+        ...config,
+        files.get(where)!,
+      ]);
       return success ? [] : [`${where}: it fails when it is run\n${output}`];
     });
   } finally {
