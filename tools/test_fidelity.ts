@@ -1,10 +1,9 @@
 /**
  * Holds the API server in memory against what a real one answered: replays recorded exchanges and kubectl sessions.
  *
- * The recordings are no part of the repository: they lie in `../shared/fidelity` beside the checkout, or in the folder that is
- * given. Where there are none nothing is replayed, and the exit code is 69. What may differ is listed in `docs/fidelity.md`,
- * with its reason; the task fails when anything else differs, and when something listed no longer does. Sessions are replayed
- * where there is a `kubectl`.
+ * The recordings lie in `tests/fidelity`; those of another folder of the same layout are replayed when it is given. What may
+ * differ is listed in `docs/fidelity.md`, with its reason; the task fails when anything else differs, and when something
+ * listed no longer does. Sessions are replayed where there is a `kubectl`.
  *
  * ```sh
  * deno run -A tools/test_fidelity.ts
@@ -14,8 +13,9 @@
  */
 import { ApiServer } from "../testing/mod.ts";
 
-const UNAVAILABLE = 69;
+const ROUNDS = 3;
 const ROOT = `${import.meta.dirname}/..`;
+const SCRIPTS = `${ROOT}/tests/fidelity`;
 const ADMIN = { name: "admin", uid: "admin-uid", groups: ["system:masters"] };
 
 /** A scenario as the replay reports it. */
@@ -40,22 +40,26 @@ export function problems(scenarios: readonly Scenario[], known: ReadonlySet<stri
   return found;
 }
 
-/** Runs a replay, and once more what differed: some scenarios race with the clock. Answers with the scenarios. */
-async function replay(folder: string, script: string, args: readonly string[]): Promise<Scenario[]> {
-  const first = await replayOnce(folder, script, args);
-  const differing = first.filter(({ result }) => result === "differ").map(({ name }) => name);
-  if (differing.length === 0) return first;
-  console.log(`Once more: ${differing.join(", ")}`);
-  const again = await replayOnce(folder, script, [...args, "--jobs", "1", "--only", differing.join(",")]);
-  return first.map((each) => again.find(({ name }) => name === each.name) ?? each);
+/** Runs a replay, and again what differs and should not: some scenarios race with the clock. Answers with the scenarios. */
+async function replay(script: string, args: readonly string[], known: ReadonlySet<string>): Promise<Scenario[]> {
+  let scenarios = await replayOnce(script, args);
+  for (let round = 1; round < ROUNDS; round++) {
+    const differing = scenarios.filter(({ name, result }) => result === "differ" && !known.has(name));
+    if (differing.length === 0) break;
+    const names = differing.map(({ name }) => name).join(",");
+    console.log(`Once more: ${names}`);
+    const again = await replayOnce(script, [...args, "--jobs", "1", "--only", names]);
+    scenarios = scenarios.map((each) => again.find(({ name }) => name === each.name) ?? each);
+  }
+  return scenarios;
 }
 
-async function replayOnce(folder: string, script: string, args: readonly string[]): Promise<Scenario[]> {
+async function replayOnce(script: string, args: readonly string[]): Promise<Scenario[]> {
   const report = await Deno.makeTempFile({ prefix: "tend-fidelity-", suffix: ".json" });
   try {
     const options = ["--json", report, "--quiet", "--max-diffs", "5"];
     await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--no-config", "--no-lock", `${folder}/${script}`, "replay", ...args, ...options],
+      args: ["run", "-A", "--no-config", "--no-lock", `${SCRIPTS}/${script}`, "replay", ...args, ...options],
     }).spawn().status;
     const text = await Deno.readTextFile(report);
     if (text === "") throw new Error(`Cannot replay with ${script}: it must write a report: it ended without one`);
@@ -76,19 +80,17 @@ function compactor(server: ApiServer): { command: string } & AsyncDisposable {
   return { command, [Symbol.asyncDispose]: () => listener.shutdown() };
 }
 
-async function replayRecordings(folder: string): Promise<Scenario[]> {
+async function replayRecordings(folder: string, known: ReadonlySet<string>): Promise<Scenario[]> {
   const users = { "admin-token": ADMIN, "plain-token": { name: "plain", groups: ["fidelity"] } };
   await using server = new ApiServer({ authorization: true, users });
   await using compact = compactor(server);
   const { url } = await server.listen();
-  return await replay(folder, "fidelity.mjs", [
-    `${folder}/recordings/`,
-    ...["--server", url, "--token", "admin-token", "--jobs", "4", "--hook", `compact=${compact.command}`],
-  ]);
+  const options = ["--server", url, "--token", "admin-token", "--jobs", "4", "--hook", `compact=${compact.command}`];
+  return await replay("fidelity.mjs", [`${folder}/recordings/`, ...options], known);
 }
 
 /** kubectl sends no token where there is no TLS, so everybody may do everything. */
-async function replaySessions(folder: string): Promise<Scenario[]> {
+async function replaySessions(folder: string, known: ReadonlySet<string>): Promise<Scenario[]> {
   await using server = new ApiServer();
   const { url } = await server.listen();
   const file = await Deno.makeTempFile({ prefix: "tend-fidelity-", suffix: ".yaml" });
@@ -103,7 +105,7 @@ async function replaySessions(folder: string): Promise<Scenario[]> {
       "current-context": "fidelity",
     };
     await Deno.writeTextFile(file, kubeconfig(config));
-    return await replay(folder, "kubectl.mjs", [`${folder}/kubectl/`, "--kubeconfig", file, "--jobs", "2"]);
+    return await replay("kubectl.mjs", [`${folder}/kubectl/`, "--kubeconfig", file, "--jobs", "2"], known);
   } finally {
     await Deno.remove(file);
   }
@@ -124,23 +126,10 @@ async function hasKubectl(): Promise<boolean> {
   }
 }
 
-async function exists(path: string): Promise<boolean> {
-  try {
-    await Deno.stat(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 async function main(folder: string): Promise<number> {
-  if (!await exists(`${folder}/fidelity.mjs`)) {
-    console.log(`Nothing was replayed: there are no recordings in ${folder}`);
-    return UNAVAILABLE;
-  }
   const known = knownDifferences(await Deno.readTextFile(`${ROOT}/docs/fidelity.md`));
-  const scenarios = await replayRecordings(folder);
-  if (await hasKubectl()) scenarios.push(...await replaySessions(folder));
+  const scenarios = await replayRecordings(folder, known);
+  if (await hasKubectl()) scenarios.push(...await replaySessions(folder, known));
   else console.log("No kubectl session was replayed: there is no kubectl");
   const wrong = problems(scenarios, known);
   for (const each of wrong) console.log(`FAILED: ${each}`);
@@ -148,7 +137,10 @@ async function main(folder: string): Promise<number> {
   console.log(
     `${same} of ${scenarios.length} scenarios are the same; ${wrong.length} are not as docs/fidelity.md says`,
   );
+  console.log(
+    `${wrong.length === 0 ? "ok" : "FAILED"} | ${scenarios.length - wrong.length} passed | ${wrong.length} failed`,
+  );
   return wrong.length === 0 ? 0 : 1;
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args[0] ?? `${ROOT}/../shared/fidelity`));
+if (import.meta.main) Deno.exit(await main(Deno.args[0] ?? SCRIPTS));
