@@ -11,14 +11,14 @@
  *
  * @module
  */
+export { ApiServer } from "./api_server.ts";
 export {
-  ApiServer,
   type ApiServerClientOptions,
   type ApiServerOptions,
   type Listening,
   type ListenOptions,
-  type RecordedRequest,
-} from "./api_server.ts";
+} from "./_api_server_options.ts";
+export { type RecordedRequest } from "./_requests.ts";
 export { type ControllerName } from "./_controllers.ts";
 export { type Fault, type FaultMatch, Faults, type FaultSubject } from "./_faults.ts";
 export { ControlPlane, type ControlPlaneOptions, type PlaneUser, type ServiceAccountOptions } from "./control_plane.ts";

@@ -1,0 +1,42 @@
+/**
+ * Sends the requests of the server's own controllers: at once, as a cluster admin, and not recorded.
+ *
+ * ```ts
+ * import { performer } from "./_performer.ts";
+ *
+ * console.assert(typeof performer === "function");
+ * ```
+ *
+ * @module
+ */
+import { ADMIN } from "./_auth.ts";
+import type { ServerState } from "./_call.ts";
+import type { Perform } from "./_perform.ts";
+import { errorResponse } from "./_respond.ts";
+import { route } from "./_router.ts";
+import { serve } from "./_serve.ts";
+
+const NEVER = new AbortController().signal;
+
+/** Sends requests of controllers. */
+export function performer(server: ServerState): Perform {
+  return (method, path, body, contentType = "application/json", agent = "kube-controller-manager/v1.37.2") => {
+    const url = new URL(path, "http://kubernetes");
+    const headers = { "content-type": contentType, "user-agent": agent };
+    const request = new Request(url, { method, headers });
+    const text = body === undefined ? "" : JSON.stringify(body);
+    try {
+      const response = serve(server, route(method, url), {
+        request,
+        url,
+        body: text,
+        headers: request.headers,
+        user: ADMIN,
+        signal: NEVER,
+      });
+      return { code: response.status, body: {} };
+    } catch (error) {
+      return { code: errorResponse(error, null).status, body: {} };
+    }
+  };
+}
