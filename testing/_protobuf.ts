@@ -9,11 +9,9 @@
  *
  * @module
  */
-import data from "./_protobuf_fields.json" with { type: "json" };
 import type { Fields } from "./_objects.ts";
+import { INLINE, isList, MAGIC, MAP, messageOf, MESSAGES, REPEATED } from "./_protobuf_types.ts";
 
-const messages = data as unknown as Record<string, Record<string, [name: string, type: string, shape: number]>>;
-const MAGIC = [0x6b, 0x38, 0x73, 0x00];
 const decoder = new TextDecoder();
 
 /** True for the four bytes that begin a body of Kubernetes in protocol buffers. */
@@ -45,12 +43,11 @@ class Reader {
   }
 
   block(): Uint8Array {
-    const length = Number(this.varint());
-    if (this.#at + length > this.#bytes.length) throw new SyntaxError("unexpected EOF");
-    return this.#bytes.subarray(this.#at, this.#at += length);
+    return this.fixed(Number(this.varint()));
   }
 
   fixed(size: number): Uint8Array {
+    if (this.#at + size > this.#bytes.length) throw new SyntaxError("unexpected EOF");
     return this.#bytes.subarray(this.#at, this.#at += size);
   }
 }
@@ -82,6 +79,13 @@ function* fields(bytes: Uint8Array): Generator<[number: string, raw: Raw]> {
   }
 }
 
+/** The first field of a message that is made of bytes alone. */
+function firstBytes(bytes: Uint8Array): Uint8Array {
+  let found = new Uint8Array();
+  for (const [number, raw] of fields(bytes)) if (number === "1") found = new Uint8Array(raw as Uint8Array);
+  return found;
+}
+
 function time(bytes: Uint8Array, micro: boolean): string | null {
   let seconds = 0n, nanos = 0n;
   for (const [number, raw] of fields(bytes)) {
@@ -93,32 +97,43 @@ function time(bytes: Uint8Array, micro: boolean): string | null {
   return micro ? `${text}.${String(Number(nanos) / 1000 | 0).padStart(6, "0")}Z` : `${text}Z`;
 }
 
+/** JSON that is kept as a text. */
+function json(bytes: Uint8Array): unknown {
+  const text = firstBytes(bytes);
+  return text.length > 0 ? JSON.parse(decoder.decode(text)) : {};
+}
+
+/** A message that is one of several in JSON. */
+function schemaOr(bytes: Uint8Array, type: string, member: string): unknown {
+  const { schema, [member]: other } = message(bytes, type, true);
+  return schema ?? other;
+}
+
+const EXTENSIONS = "apiextensions.v1";
+
 /** Types whose JSON is not that of their message. */
 const SPECIAL: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   "apis.meta.v1.Time": (bytes) => time(bytes, false),
   "apis.meta.v1.MicroTime": (bytes) => time(bytes, true),
-  "api.resource.Quantity": (bytes) => (message(bytes, "api.resource.Quantity") as Fields).string ?? "0",
+  "api.resource.Quantity": (bytes) => decoder.decode(firstBytes(bytes)) || "0",
   "util.intstr.IntOrString": (bytes) => {
-    const { type = 0, intVal = 0, strVal = "" } = message(bytes, "util.intstr.IntOrString");
+    const { type = 0, intVal = 0, strVal = "" } = message(bytes, "util.intstr.IntOrString", true);
     return type === 1 ? strVal : intVal;
   },
-  "apis.meta.v1.FieldsV1": (bytes) => json(message(bytes, "apis.meta.v1.FieldsV1", true).Raw),
-  "runtime.RawExtension": (bytes) => json(message(bytes, "runtime.RawExtension", true).raw),
+  "apis.meta.v1.FieldsV1": json,
+  "runtime.RawExtension": json,
+  [`${EXTENSIONS}.JSON`]: json,
+  [`${EXTENSIONS}.JSONSchemaPropsOrArray`]: (bytes) =>
+    schemaOr(bytes, `${EXTENSIONS}.JSONSchemaPropsOrArray`, "jSONSchemas"),
+  [`${EXTENSIONS}.JSONSchemaPropsOrBool`]: (bytes) => schemaOr(bytes, `${EXTENSIONS}.JSONSchemaPropsOrBool`, "allows"),
+  [`${EXTENSIONS}.JSONSchemaPropsOrStringArray`]: (bytes) =>
+    schemaOr(bytes, `${EXTENSIONS}.JSONSchemaPropsOrStringArray`, "property"),
 };
 
-function json(bytes: unknown): unknown {
-  return bytes instanceof Uint8Array && bytes.length > 0 ? JSON.parse(decoder.decode(bytes)) : {};
-}
-
-function number(raw: bigint, type: string): number | boolean {
-  if (type === "bool") return raw !== 0n;
-  return Number(BigInt.asIntN(64, raw));
-}
-
-function scalar(raw: Raw, type: string, rawBytes: boolean): unknown {
-  if (typeof raw === "bigint") return number(raw, type);
+function scalar(raw: Raw, type: string): unknown {
+  if (typeof raw === "bigint") return type === "bool" ? raw !== 0n : Number(BigInt.asIntN(64, raw));
   if (type === "string") return decoder.decode(raw);
-  if (type === "bytes") return rawBytes ? raw : btoa(Array.from(raw, (byte) => String.fromCharCode(byte)).join(""));
+  if (type === "bytes") return raw.toBase64();
   if (type === "double") return new DataView(raw.buffer, raw.byteOffset, 8).getFloat64(0, true);
   return SPECIAL[type] ? SPECIAL[type](raw) : message(raw, type);
 }
@@ -127,56 +142,27 @@ function entry(raw: Uint8Array, type: string): [key: string, value: unknown] {
   let key = "", value: unknown = type === "string" || type === "bytes" ? "" : undefined;
   for (const [index, part] of fields(raw)) {
     if (index === "1") key = decoder.decode(part as Uint8Array);
-    else value = scalar(part, type, false);
+    else value = scalar(part, type);
   }
   return [key, value];
 }
 
-/** A message as JSON; a type whose list is written as a message of its own is that list. */
-function message(bytes: Uint8Array, type: string, rawBytes = false): Fields {
-  const known = messages[type] ?? {};
+/** A message as JSON; a type whose list is written as a message of its own is that list, unless it is `plain`. */
+function message(bytes: Uint8Array, type: string, plain = false): Fields {
+  const known = MESSAGES[type] ?? {};
   const object: Fields = {};
   for (const [index, raw] of fields(bytes)) {
     const field = known[index];
     if (!field) continue;
     const [name, kind, shape] = field;
-    if (shape === 2) {
+    if (shape === MAP) {
       const [key, value] = entry(raw as Uint8Array, kind);
       (object[name] ??= {})[key] = value;
-    } else if (shape === 1) (object[name] ??= []).push(scalar(raw, kind, rawBytes));
-    else object[name] = scalar(raw, kind, rawBytes);
+    } else if (shape === REPEATED) (object[name] ??= []).push(scalar(raw, kind));
+    else if (shape === INLINE) Object.assign(object, scalar(raw, kind));
+    else object[name] = scalar(raw, kind);
   }
-  if (Object.keys(known).length === 1 && known["1"]?.[0] === "items" && known["1"][2] === 1) return object.items ?? [];
-  return type === "core.v1.Volume" || type === "core.v1.PersistentVolumeSpec"
-    ? flattened(object)
-    : INLINE[type]
-    ? flattened(object, INLINE[type])
-    : object;
-}
-
-/** Members that Go keeps in an embedded struct, and JSON beside the others. */
-const INLINE: Readonly<Record<string, string>> = {
-  "core.v1.Probe": "handler",
-  "core.v1.EphemeralContainer": "ephemeralContainerCommon",
-  "core.v1.SecretEnvSource": "localObjectReference",
-  "core.v1.ConfigMapEnvSource": "localObjectReference",
-  "core.v1.SecretKeySelector": "localObjectReference",
-  "core.v1.ConfigMapKeySelector": "localObjectReference",
-  "core.v1.ConfigMapVolumeSource": "localObjectReference",
-  "core.v1.ConfigMapProjection": "localObjectReference",
-  "core.v1.SecretProjection": "localObjectReference",
-};
-
-function flattened(object: Fields, member = object.volumeSource ? "volumeSource" : "persistentVolumeSource"): Fields {
-  const { [member]: inner, ...rest } = object;
-  return { ...rest, ...inner };
-}
-
-/** The Go package of a group, as message names have it. */
-function packageOf(apiVersion: string): string {
-  const [group = "", version] = apiVersion.includes("/") ? apiVersion.split("/") : ["core", apiVersion];
-  if (group === "meta.k8s.io") return `apis.meta.${version}`;
-  return `${group.split(".")[0] === "rbac" ? "rbac" : group.split(".")[0]}.${version}`;
+  return !plain && isList(type) ? object.items ?? [] : object;
 }
 
 /**
@@ -194,8 +180,7 @@ export function readProtobuf(bytes: Uint8Array): Fields {
       }
     } else if (number === "2") raw = new Uint8Array(value as Uint8Array);
   }
-  const shared = `apis.meta.v1.${kind}`;
-  const type = messages[`${packageOf(apiVersion)}.${kind}`] ? `${packageOf(apiVersion)}.${kind}` : shared;
-  if (!messages[type]) throw new SyntaxError(`no kind "${kind}" is registered for version "${apiVersion}"`);
+  const type = messageOf(apiVersion, kind);
+  if (type === undefined) throw new SyntaxError(`no kind "${kind}" is registered for version "${apiVersion}"`);
   return { apiVersion, kind, ...message(raw, type) };
 }
