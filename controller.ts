@@ -80,6 +80,7 @@ export interface OwnsOptions<C extends KubernetesObject = KubernetesObject> {
 
 /** Set by {@linkcode Controller} itself, as what was declared is for those alone who run it. */
 let readConfig: <T extends KubernetesObject>(controller: Controller<T>) => ControllerConfig<T>;
+let writeConfig: <T extends KubernetesObject>(controller: Controller<T>, config: ControllerConfig<T>) => void;
 
 /**
  * The description of a controller; each method answers with the controller itself.
@@ -96,6 +97,7 @@ export class Controller<T extends KubernetesObject> {
 
   static {
     readConfig = (controller) => controller.#config;
+    writeConfig = (controller, config) => controller.#config = config;
   }
 
   /**
@@ -332,6 +334,16 @@ export class Controller<T extends KubernetesObject> {
 /** Answers with what was declared of a controller so far. */
 export function configOf<T extends KubernetesObject>(controller: Controller<T>): ControllerConfig<T> {
   return readConfig(controller);
+}
+
+/** Answers with a controller that is declared as another is, but for a change. */
+export function copyOf<T extends KubernetesObject>(
+  controller: Controller<T>,
+  change: Partial<ControllerConfig<T>>,
+): Controller<T> {
+  const copy = new Controller(controller.resource, { name: controller.name });
+  writeConfig(copy, { ...configOf(controller), ...change });
+  return copy;
 }
 
 /** The namespaces that a controller watches: its own, else the given ones; undefined for all. */

@@ -56,6 +56,8 @@ export interface OperatorDefinition {
   readonly election: ElectionConfig | undefined;
   readonly readiness: Readonly<Record<string, Check>>;
   readonly metrics: Metrics;
+  /** Called with the caches, for who looks at them from outside. */
+  readonly onCaches?: ((caches: Informers) => void) | undefined;
 }
 
 /** Options of {@linkcode Operator.run}. */
@@ -131,6 +133,7 @@ class Run implements AsyncDisposable {
     if (!options.client) this.#cleanups.defer(() => client.close());
     this.#client = client.with({ fieldManager: name, onRequest: (info) => metrics.request(info) });
     this.#informers = new Informers(this.#client, { now, random });
+    definition.onCaches?.(this.#informers);
     const environment = {
       operator: name,
       informers: this.#informers,

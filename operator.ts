@@ -21,7 +21,13 @@ import { CustomResource } from "./crd.ts";
 import type { Check } from "./health.ts";
 import type { CustomResourceDefinition } from "./kinds.ts";
 import { checkElection } from "./leader.ts";
-import { type ElectionConfig, type ElectionOptions, runOperator, type RunOptions } from "./lifecycle.ts";
+import {
+  type ElectionConfig,
+  type ElectionOptions,
+  type OperatorDefinition,
+  runOperator,
+  type RunOptions,
+} from "./lifecycle.ts";
 import { type ManifestInput, type ManifestOptions, manifests, roleManifests } from "./manifests.ts";
 import { Metrics } from "./metrics.ts";
 import { assertDnsLabel } from "./names.ts";
@@ -36,6 +42,9 @@ export interface OperatorOptions {
   readonly version?: string | undefined;
 }
 
+/** Set by {@linkcode Operator} itself, as what was declared is for those alone who run it. */
+let readDefinition: (operator: Operator) => OperatorDefinition;
+
 /** The description of an operator; each method that adds to it answers with the operator itself. */
 export class Operator {
   /** Its name: in leases, events, user agents, field managers and manifests. */
@@ -49,6 +58,16 @@ export class Operator {
   readonly #rules: ScopedRule[] = [];
   #election: ElectionConfig | undefined;
   #running = false;
+
+  static {
+    readDefinition = (operator) => ({
+      name: operator.name,
+      controllers: operator.#controllers,
+      election: operator.#election,
+      readiness: operator.#readiness,
+      metrics: operator.metrics,
+    });
+  }
 
   /**
    * Describes an operator.
@@ -173,13 +192,7 @@ export class Operator {
     if (this.#controllers.length === 0) refuse("it has no controllers: call .controller()");
     this.#running = true;
     try {
-      await runOperator({
-        name: this.name,
-        controllers: this.#controllers,
-        election: this.#election,
-        readiness: this.#readiness,
-        metrics: this.metrics,
-      }, options);
+      await runOperator(definitionOf(this), options);
     } finally {
       this.#running = false;
     }
@@ -211,4 +224,9 @@ export class Operator {
   #fail(rule: string): never {
     throw new TypeError(`Cannot define operator "${this.name}": ${rule}`);
   }
+}
+
+/** Answers with what was declared of an operator so far. */
+export function definitionOf(operator: Operator): OperatorDefinition {
+  return readDefinition(operator);
 }
