@@ -14,17 +14,20 @@
 import { type Behaviour, behaviourOf as builtin } from "./_kinds.ts";
 import type { Kube } from "./_objects.ts";
 import type { ResourceInfo } from "./_registry.ts";
-import type { Revision } from "./_store.ts";
+import type { State } from "./_revision.ts";
 
 /** How a resource behaves. */
 export function behaviourOf(info: ResourceInfo): Behaviour {
   return info.custom?.behaviour ?? builtin(info.storage);
 }
 
+/** True if a stored object is shown as it is. */
+export function isAsStored(info: ResourceInfo, { writtenAs }: Pick<State, "writtenAs">): boolean {
+  return writtenAs === info.encoding || behaviourOf(info).fromStorage === undefined;
+}
+
 /** A stored object in the version of the resource. */
-export function view(info: ResourceInfo, revision: Revision): Kube {
-  const { object } = revision;
-  const { fromStorage } = behaviourOf(info);
-  if (fromStorage) return fromStorage(object, info.apiVersion) as Kube;
-  return object;
+export function view(info: ResourceInfo, state: State): Kube {
+  const { object } = state;
+  return isAsStored(info, state) ? object : behaviourOf(info).fromStorage!(object, info.apiVersion) as Kube;
 }

@@ -13,6 +13,7 @@
  */
 import type { Ground } from "./_kind.ts";
 import type { Registry, ResourceInfo } from "./_registry.ts";
+import type { State } from "./_revision.ts";
 import type { ResourceRequest } from "./_router.ts";
 import type { Fields, Kube } from "./_objects.ts";
 
@@ -76,5 +77,7 @@ export interface Call {
 export interface Answer {
   readonly code: number;
   readonly body: Fields | string;
+  /** The object that the body shows, if it may be shown in another way. */
+  readonly state?: State;
   readonly headers?: Record<string, string>;
 }

@@ -13,7 +13,7 @@ import { checkRules, hasRules } from "./_cel_rules.ts";
 import { withDefaults } from "./_defaults.ts";
 import { type FieldError, invalid, noField } from "./_field_error.ts";
 import type { Behaviour } from "./_kind.ts";
-import { equal, type Fields, isObject, type Kube } from "./_objects.ts";
+import { equal, type Fields, type Kube } from "./_objects.ts";
 import { prune } from "./_prune.ts";
 import { validate } from "./_validate.ts";
 import type { GroupInfo, ResourceInfo, SubresourceInfo, VersionInfo } from "./_resource_info.ts";
@@ -65,29 +65,20 @@ function refusedByRules(
 function reader(
   schema: Schema,
   stored: Schema,
-): Pick<Required<Behaviour>, "fromStorage"> & { written(spec: unknown): void } {
-  // What was written under this very schema needs no second look.
-  const fresh = new WeakSet<object>();
+): Required<Behaviour>["fromStorage"] {
   const views = new WeakMap<Fields, Fields>();
-  return {
-    written: (spec) => {
-      if (isObject(spec)) fresh.add(spec);
-    },
-    fromStorage: (object, apiVersion) => {
-      if (object.apiVersion === apiVersion && isObject(object.spec) && fresh.has(object.spec)) return object;
-      let view = views.get(object);
-      if (!view) {
-        view = prune({ ...withDefaults(object, stored), apiVersion }, schema).object as Fields;
-        views.set(object, equal(view, object) ? view = object : view);
-      }
-      return view;
-    },
+  return (object, apiVersion) => {
+    let view = views.get(object);
+    if (!view) {
+      view = prune({ ...withDefaults(object, stored), apiVersion }, schema).object as Fields;
+      views.set(object, equal(view, object) ? view = object : view);
+    }
+    return view;
   };
 }
 
 function behaviour(version: Fields, schema: Schema, storage: Fields, group: string): Behaviour {
   const storedSchema: Schema = storage.schema?.openAPIV3Schema ?? schema;
-  const { written, fromStorage } = reader(schema, storedSchema);
   const status = version.subresources?.status !== undefined;
   const selectable: string[] = (version.selectableFields ?? []).map((each: Fields) => String(each.jsonPath).slice(1));
   return {
@@ -105,11 +96,8 @@ function behaviour(version: Fields, schema: Schema, storage: Fields, group: stri
     },
     statusKeepsMetadata: true,
     ...(selectable.length > 0 ? { selectable } : {}),
-    toStorage: (object) => {
-      if (storage.name === version.name) written(object.spec);
-      return { ...object, apiVersion: `${group}/${storage.name}` };
-    },
-    fromStorage,
+    toStorage: (object) => ({ ...object, apiVersion: `${group}/${storage.name}` }),
+    fromStorage: reader(schema, storedSchema),
   };
 }
 

@@ -126,13 +126,13 @@ function finalize(server: ServerState, definition: Kube): void {
   const definitions = server.store.collection(DEFINITIONS);
   const objects = server.store.collection(metadata.name!);
   const time = timestamp(server.now());
-  for (const { object } of objects.list()) {
+  for (const { object, writtenAs } of objects.list()) {
     const { namespace = "", name, finalizers, deletionTimestamp } = object.metadata;
     if ((finalizers ?? []).length === 0) objects.remove(namespace, name!);
     else if (deletionTimestamp === undefined) {
       const generation = object.metadata.generation === undefined ? {} : { generation: object.metadata.generation + 1 };
       const marked = { ...object.metadata, ...generation, deletionTimestamp: time, deletionGracePeriodSeconds: 0 };
-      objects.put(namespace, name!, { ...object, metadata: marked });
+      objects.put(namespace, name!, { ...object, metadata: marked }, writtenAs);
     }
   }
   const letGo = (): void => {

@@ -1,5 +1,5 @@
 /**
- * Writes stored objects as JSON, once for each version and representation, and for each item of a list.
+ * Writes stored objects as JSON: the text that is kept, where they are shown as they are stored.
  *
  * ```ts
  * import { encodeObject } from "./_encode.ts";
@@ -9,10 +9,11 @@
  *
  * @module
  */
-import { view } from "./_behaviour.ts";
+import { isAsStored, view } from "./_behaviour.ts";
+import type { Answer } from "./_call.ts";
 import type { Fields } from "./_objects.ts";
 import type { ResourceInfo } from "./_registry.ts";
-import type { Revision } from "./_store.ts";
+import { Revision, type State } from "./_revision.ts";
 
 /** How an object is shown. */
 export type Representation = "object" | "partial";
@@ -22,21 +23,20 @@ export function partial(object: { metadata: unknown }): Fields {
   return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: object.metadata };
 }
 
-/** The JSON of a stored object in a version; made once. */
-export function encodeObject(info: ResourceInfo, revision: Revision, as: Representation = "object"): string {
-  const key = as === "partial" ? "partial" : info.encoding;
-  const encodings = revision.encodings ??= new Map();
-  let text = encodings.get(key);
-  if (text === undefined) {
-    text = JSON.stringify(as === "partial" ? partial(revision.object) : view(info, revision));
-    encodings.set(key, text);
-  }
-  return text;
+/** The JSON of a stored object in a version. */
+export function encodeObject(info: ResourceInfo, state: State, as: Representation = "object"): string {
+  if (as === "partial") return JSON.stringify(partial(state.object));
+  return state instanceof Revision && isAsStored(info, state) ? state.text : JSON.stringify(view(info, state));
+}
+
+/** The answer that shows an object. */
+export function answerOf(info: ResourceInfo, code: number, state: State): Answer {
+  return { code, body: encodeObject(info, state), state };
 }
 
 /** The JSON of a stored object as an item of a list: built-in kinds leave apiVersion and kind out. */
-export function encodeItem(info: ResourceInfo, revision: Revision, as: Representation = "object"): string {
-  const text = encodeObject(info, revision, as);
+export function encodeItem(info: ResourceInfo, state: State, as: Representation = "object"): string {
+  const text = encodeObject(info, state, as);
   if (as === "partial" || info.custom) return text;
   const prefix = `{"apiVersion":${JSON.stringify(info.apiVersion)},"kind":${JSON.stringify(info.kind)},`;
   return text.startsWith(prefix) ? `{${text.slice(prefix.length)}` : text;

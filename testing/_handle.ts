@@ -14,6 +14,7 @@ import type { Answer, Call } from "./_call.ts";
 import { readBody } from "./_codec.ts";
 import { decode } from "./_decode.ts";
 import { evict, remove, removeAll } from "./_delete.ts";
+import { answerOf } from "./_encode.ts";
 import { checkWriteOptions } from "./_options.ts";
 import { patch } from "./_patch.ts";
 import { encodeList, find, get, list, representation } from "./_read.ts";
@@ -85,7 +86,7 @@ function post(call: Call): Answer {
   if (asked.name !== "" || (info.namespaced && asked.namespace === "")) throw methodNotAllowed();
   const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), info.kind);
   checkWriteOptions(call.query, "CreateOptions");
-  return { code: 201, body: create(call, decode(call, value, { duplicates })) };
+  return answerOf(info, 201, create(call, decode(call, value, { duplicates })));
 }
 
 function put(call: Call): Answer {
@@ -98,7 +99,7 @@ function put(call: Call): Answer {
   if (!live && subresource === "" && behaviourOf(info).createOnUpdate) {
     mayCreate(call);
     object.metadata.name ??= asked.name;
-    return { code: 201, body: create(call, object) };
+    return answerOf(info, 201, create(call, object));
   }
-  return { code: 200, body: update(call, mustExist(call, live), object, { subresource, replaces: true }) };
+  return answerOf(info, 200, update(call, mustExist(call, live), object, { subresource, replaces: true }));
 }

@@ -14,6 +14,7 @@ import type { Answer, Call } from "./_call.ts";
 import { checkSize, mediaType, parseYaml } from "./_codec.ts";
 import { decode } from "./_decode.ts";
 import { type Conflict, conflictCauses, conflictMessage } from "./_conflicts.ts";
+import { answerOf } from "./_encode.ts";
 import { jsonPatch, mergePatch, PatchError } from "./_json_patch.ts";
 import { duplicateKeys, syntaxError } from "./_json_text.ts";
 import { applyPatch } from "./_managed_fields.ts";
@@ -69,7 +70,7 @@ export function patch(call: Call): Answer {
   const patched = patchedObject(call, type, old);
   const refuse = (why: string): StatusError => unprocessable(call, why);
   const object = decode(call, patched, { refuse });
-  return { code: 200, body: update(call, live!, object, { subresource }) };
+  return answerOf(call.info, 200, update(call, live!, object, { subresource }));
 }
 
 /** The error for a patch whose result is no object of the kind. */
@@ -199,9 +200,9 @@ function apply(call: Call, subresource: "" | "status"): Answer {
   const object = decode(call, merged);
   if (!live) {
     mayCreate(call);
-    return { code: 201, body: create(call, object, { tracked: true }) };
+    return answerOf(info, 201, create(call, object, { tracked: true }));
   }
-  return { code: 200, body: update(call, live, object, { subresource, tracked: true }) };
+  return answerOf(info, 200, update(call, live, object, { subresource, tracked: true }));
 }
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";

@@ -13,7 +13,7 @@ import { behaviourOf, view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
 import { accepted } from "./_codec.ts";
 import { encodeItem, encodeObject, type Representation } from "./_encode.ts";
-import { isObject, type Kube } from "./_objects.ts";
+import { isObject } from "./_objects.ts";
 import { matchesFields, matchesLabels, parseFields, parseLabels } from "./_selectors.ts";
 import {
   badRequest,
@@ -25,7 +25,7 @@ import {
   notAcceptable,
   versionTooLarge,
 } from "./_status.ts";
-import type { Revision } from "./_store.ts";
+import { Revision, type State } from "./_revision.ts";
 import { tableOf } from "./_table.ts";
 import { collectionOf, liveOf, mustExist, namespaceOf } from "./_write.ts";
 
@@ -143,8 +143,8 @@ export function checkListOptions(query: URLSearchParams, watches: boolean): void
 
 /** What a call selects. */
 export interface Selection {
-  /** True for a selected object, in the version of the call. */
-  readonly selects: (object: Kube) => boolean;
+  /** True for a selected object. */
+  readonly selects: (state: State) => boolean;
   /** True if everything is selected. */
   readonly all: boolean;
 }
@@ -167,9 +167,15 @@ export function selectionOf(call: Call): Selection {
   }
   const { name } = asked;
   const all = labels.length === 0 && fields.length === 0 && name === "";
-  const selects = (object: Kube): boolean =>
-    (name === "" || object.metadata.name === name) && matchesLabels(labels, object.metadata.labels) &&
-    matchesFields(fields, object, selectDefaults);
+  const near = fields.filter(({ path }) => EVERYWHERE.includes(path));
+  const far = fields.filter(({ path }) => !EVERYWHERE.includes(path));
+  const selects = (state: State): boolean => {
+    // What is kept beside the JSON is looked at first.
+    const { name: own, namespace, labels: given } = state instanceof Revision ? state : state.object.metadata;
+    return (name === "" || own === name) && matchesLabels(labels, given) &&
+      matchesFields(near, { metadata: { name: own, namespace } }, {}) &&
+      (far.length === 0 || matchesFields(far, view(info, state), selectDefaults));
+  };
   return { all, selects: all ? () => true : selects };
 }
 
@@ -251,7 +257,7 @@ export function find(call: Call): Found {
   const namespace = info.namespaced && namespaceOf(call) !== "" ? namespaceOf(call) : undefined;
   let items = collection.list({ namespace, at: version });
   if (start !== "") items = items.filter((each) => pathOf(each) > start);
-  if (!all) items = items.filter((each) => selects(view(info, each)));
+  if (!all) items = items.filter(selects);
   const metadata: Found["metadata"] = { resourceVersion: String(version) };
   const unlimited = asked === "0" && token === "";
   if (limit > 0 && items.length > limit && !unlimited) {
@@ -263,8 +269,8 @@ export function find(call: Call): Found {
   return { items, metadata };
 }
 
-function pathOf({ object: { metadata } }: Revision): string {
-  return metadata.namespace ? `${metadata.namespace}/${metadata.name}` : String(metadata.name);
+function pathOf({ namespace, name }: Revision): string {
+  return namespace ? `${namespace}/${name}` : name;
 }
 
 /** Answers a GET of a collection. */

@@ -101,7 +101,7 @@ export function scale(call: Call): Answer {
   }
   const copy = clone(object) as Kube;
   setField(copy, pathsOf(call).spec.split("."), replicas);
-  return { code: 200, body: scaleOf(call, update(call, live, copy, { subresource: "scale" })) };
+  return { code: 200, body: scaleOf(call, view(call.info, update(call, live, copy, { subresource: "scale" }))) };
 }
 
 function patched(call: Call, now: Fields): Fields {

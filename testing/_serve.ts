@@ -10,8 +10,9 @@
  * @module
  */
 import { forbiddenAccess } from "./_auth.ts";
+import { view } from "./_behaviour.ts";
 import type { AccessAttributes, Answer, Call, ServerState, User } from "./_call.ts";
-import { negotiate } from "./_codec.ts";
+import { checkCustom, negotiate } from "./_codec.ts";
 import { discover, health, VERSION } from "./_discovery.ts";
 import { partial } from "./_encode.ts";
 import { handle } from "./_handle.ts";
@@ -76,14 +77,18 @@ function rootPaths({ registry }: ServerState): string[] {
 /** Shows what a write answered with as the client wants it. */
 function represented(call: Call, answer: Answer): Answer {
   const { body } = answer;
-  if (typeof body === "string" || body.kind !== call.info.kind || body.apiVersion !== call.info.apiVersion) {
-    return answer;
+  let { state } = answer;
+  if (!state) {
+    if (typeof body === "string" || body.kind !== call.info.kind || body.apiVersion !== call.info.apiVersion) {
+      return answer;
+    }
+    state = { object: body as Kube, version: 0, writtenAs: call.info.encoding };
   }
   switch (negotiate(call.headers.get("accept"))?.as) {
     case "PartialObjectMetadata":
-      return { ...answer, body: partial(body as Kube) };
+      return { ...answer, body: partial(view(call.info, state)) };
     case "Table":
-      return { ...answer, body: tableOf(call, [{ object: body as Kube, version: 0 }], {}, call.server.now()) };
+      return { ...answer, body: tableOf(call, [state], {}, call.server.now()) };
   }
   return answer;
 }
@@ -108,6 +113,7 @@ function serveResource(server: ServerState, received: Received, asked: ResourceR
   const accept = headers.get("accept");
   const call: Call = { server, asked, info, method, query: url.searchParams, headers, user, body, warnings, signal };
   try {
+    if (info.custom) checkCustom(accept);
     const answer = handle(call);
     if (!(answer instanceof ReadableStream)) return jsonResponse(represented(call, answer), accept, warnings);
     const all = new Headers({ "content-type": "application/json" });

@@ -14,16 +14,9 @@
  * @module
  */
 import type { Kube } from "./_objects.ts";
+import { Recent, Revision, type Stamp } from "./_revision.ts";
 
-/** One state of one object. */
-export interface Revision {
-  /** The object, frozen by agreement; it carries its resource version. */
-  readonly object: Kube;
-  /** The resource version. */
-  readonly version: number;
-  /** Encodings that were made of it, by representation. */
-  encodings?: Map<string, string>;
-}
+export { Revision, type State } from "./_revision.ts";
 
 /** What happened to one object. */
 export interface StoredEvent {
@@ -113,11 +106,10 @@ export class Collection {
     return this.#buckets.get(namespace)?.objects.get(name);
   }
 
-  /** Stores a new state of an object under the next version. */
-  put(namespace: string, name: string, object: Kube): Revision {
+  /** Stores a new state of an object under the next version; `writtenAs` says what it is shown as without a change. */
+  put(namespace: string, name: string, object: Kube, writtenAs?: string): Revision {
     const version = this.#store.next();
-    const stamped = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
-    const current: Revision = { object: stamped, version };
+    const current = this.#revision(object, { version, namespace, name, writtenAs });
     let bucket = this.#buckets.get(namespace);
     if (!bucket) this.#buckets.set(namespace, bucket = new Bucket());
     const previous = bucket.objects.get(name);
@@ -133,14 +125,17 @@ export class Collection {
     const previous = bucket?.objects.get(name);
     if (!bucket || !previous) return undefined;
     const version = this.#store.next();
-    const { object } = previous;
-    const stamped = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
-    const current: Revision = { object: stamped, version };
+    const current = this.#revision(previous.object, { version, namespace, name, writtenAs: previous.writtenAs });
     bucket.delete(name);
     if (bucket.objects.size === 0) this.#buckets.delete(namespace);
     this.#size--;
     this.#emit({ type: "DELETED", version, namespace, name, current, previous });
     return current;
+  }
+
+  #revision(object: Kube, stamp: Stamp): Revision {
+    const metadata = { ...object.metadata, resourceVersion: String(stamp.version) };
+    return new Revision({ ...object, metadata }, stamp, this.#store.recent);
   }
 
   /** The states of a namespace, or of all, in order of namespace and name; `at` looks back to an older version. */
@@ -218,10 +213,15 @@ export class Collection {
   }
 }
 
+/** How many objects are kept as values too, not as JSON alone. */
+const AT_HAND = 4096;
+
 /** All objects of a server. */
 export class Store {
   /** How many events each resource keeps. */
   readonly history: number;
+  /** The states whose values are at hand. */
+  readonly recent: Recent = new Recent(AT_HAND);
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Set<(collection: Collection, event: StoredEvent) => void>();
   readonly #pending: (() => void)[] = [];
@@ -310,6 +310,6 @@ function byPath(a: string, b: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-function pathOf({ object: { metadata } }: Revision): string {
-  return `${metadata.namespace ?? ""}/${metadata.name}`;
+function pathOf({ namespace, name }: Revision): string {
+  return `${namespace}/${name}`;
 }

@@ -17,7 +17,7 @@ import { negotiate } from "./_codec.ts";
 import type { PrinterColumn } from "./_crds.ts";
 import { partial } from "./_encode.ts";
 import { type Fields, isObject, type Kube } from "./_objects.ts";
-import type { Revision } from "./_store.ts";
+import type { State } from "./_revision.ts";
 import { CELLS } from "./_table_cells.ts";
 
 const NAME_TEXT = DESCRIPTIONS[0]!;
@@ -100,7 +100,7 @@ function plainCells(columns: readonly Fields[], { metadata }: Kube, now: Date): 
 }
 
 /** The table of these objects. */
-export function tableOf(call: Call, revisions: readonly Revision[], metadata: Fields, now: Date): Fields {
+export function tableOf(call: Call, revisions: readonly State[], metadata: Fields, now: Date): Fields {
   const { info, query } = call;
   const custom = info.custom && (info.custom.columns?.length ? info.custom.columns : [AGE]);
   const key = `${info.apiVersion} ${info.plural}`;

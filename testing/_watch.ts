@@ -11,13 +11,12 @@
  *
  * @module
  */
-import { view } from "./_behaviour.ts";
 import type { Call } from "./_call.ts";
 import { encodeObject, type Representation } from "./_encode.ts";
 import type { Fields } from "./_objects.ts";
 import { checkListOptions, parseVersion, representation, selectionOf, timeoutSeconds } from "./_read.ts";
 import { expired } from "./_status.ts";
-import type { Revision, StoredEvent } from "./_store.ts";
+import type { State, StoredEvent } from "./_store.ts";
 import { tableOf } from "./_table.ts";
 import { collectionOf, namespaceOf } from "./_write.ts";
 
@@ -36,7 +35,7 @@ function line(type: string, object: string): Uint8Array {
 /** What a watch sends of an event, if anything: with selectors, entering is ADDED and leaving is DELETED. */
 interface Shown {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
-  readonly revision: Revision;
+  readonly revision: State;
 }
 
 class Stream {
@@ -62,9 +61,8 @@ class Stream {
     this.#sent = version;
   }
 
-  #selects(revision: Revision | undefined): boolean {
-    if (!revision) return false;
-    return this.#selection.all || this.#selection.selects(view(this.#call.info, revision));
+  #selects(state: State | undefined): boolean {
+    return state !== undefined && this.#selection.selects(state);
   }
 
   #show(event: StoredEvent): Shown | undefined {
@@ -93,7 +91,7 @@ class Stream {
     this.#controller.enqueue(bytes);
   }
 
-  #table(type: string, revision: Revision): void {
+  #table(type: string, revision: State): void {
     const table = tableOf(
       this.#call,
       [revision],
@@ -105,7 +103,7 @@ class Stream {
     this.#controller.enqueue(line(type, JSON.stringify(table)));
   }
 
-  initial(revision: Revision): void {
+  initial(revision: State): void {
     if (!this.#selects(revision)) return;
     if (this.#as === "table") return this.#table("ADDED", revision);
     this.#controller.enqueue(line("ADDED", encodeObject(this.#call.info, revision, this.#as)));
@@ -128,9 +126,9 @@ class Stream {
   }
 }
 
-function stamped({ object }: Revision, version: number): Revision {
+function stamped({ object, writtenAs }: State, version: number): State {
   const metadata = { ...object.metadata, resourceVersion: String(version) };
-  return { object: { ...object, metadata }, version };
+  return { object: { ...object, metadata }, version, writtenAs };
 }
 
 /** Answers a watch: a stream that ends at its timeout, when the client goes, or when the server closes. */

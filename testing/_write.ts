@@ -21,7 +21,7 @@ import { schemaOf, track } from "./_ownership.ts";
 import { admitByPolicies } from "./_policies.ts";
 import { alreadyExists, badRequest, conflict, internal, invalid, modified, notFound } from "./_status.ts";
 import { type Cause, cause, type GroupKind } from "./_status.ts";
-import type { Collection, Revision } from "./_store.ts";
+import type { Collection, Revision, State } from "./_store.ts";
 
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 
@@ -62,6 +62,16 @@ function toStorage(call: Call, object: Kube): Kube {
   return convert ? convert(object, call.info.apiVersion) as Kube : object;
 }
 
+/** What an object that is written in the version of a call is shown as without a change. */
+function writtenAs({ info }: Call): string | undefined {
+  return info.custom?.storageVersion === info.version ? info.encoding : undefined;
+}
+
+/** An object that is not stored, shown as it is. */
+function unstored({ info }: Call, object: Kube): State {
+  return { object, version: 0, writtenAs: info.encoding };
+}
+
 /** What a caller may leave to the generic code. */
 export interface WriteOptions {
   /** The object carries its managed fields already: it was applied. */
@@ -69,7 +79,7 @@ export interface WriteOptions {
 }
 
 /** Creates a decoded object; answers with it as stored, or as it would be in a dry run. */
-export function create(call: Call, object: Kube, options: WriteOptions = {}): Kube {
+export function create(call: Call, object: Kube, options: WriteOptions = {}): State {
   const { info, server } = call;
   const behaviour = behaviourOf(info);
   matchNamespace(call, object);
@@ -90,8 +100,8 @@ export function create(call: Call, object: Kube, options: WriteOptions = {}): Ku
   behaviour.prepareCreate?.(object, server);
   if (behaviour.desired) object.metadata.generation = 1;
   validateNew(call, object);
+  call.warnings.push(...behaviour.warnings?.(object) ?? []);
   admitByPolicies(call, "CREATE", object);
-  behaviour.allocate?.(object, server);
 
   const collection = collectionOf(call);
   const namespace = namespaceOf(call);
@@ -100,8 +110,8 @@ export function create(call: Call, object: Kube, options: WriteOptions = {}): Ku
     object.metadata.name = generateName(object.metadata.generateName!, server.random);
   }
   object = tidy(object, info.apiVersion, info.kind);
-  if (isDryRun(call)) return object;
-  return view(info, collection.put(namespace, object.metadata.name!, toStorage(call, object)));
+  if (isDryRun(call)) return unstored(call, object);
+  return collection.put(namespace, object.metadata.name!, toStorage(call, object), writtenAs(call));
 }
 
 /** Gives a new object the status that its kind begins with. */
@@ -166,7 +176,7 @@ export function liveOf(call: Call): Revision | undefined {
 }
 
 /** Updates a live object to a decoded one; answers with it as stored. */
-export function update(call: Call, live: Revision, object: Kube, options: UpdateOptions = {}): Kube {
+export function update(call: Call, live: Revision, object: Kube, options: UpdateOptions = {}): State {
   const { info, server } = call;
   const { subresource = "", replaces = false } = options;
   const behaviour = behaviourOf(info);
@@ -202,13 +212,13 @@ export function update(call: Call, live: Revision, object: Kube, options: Update
   object = reset(call, object, old, subresource);
   if (!options.tracked && subresource !== "finalize") object = track(call, old, object, subresource);
   admitUpdate(call, object, old);
-  if (subresource === "" || subresource === "scale") behaviour.prepareUpdate?.(object, old as Kube);
+  if (subresource === "" || subresource === "scale") behaviour.prepareUpdate?.(object, old as Kube, server);
   if (subresource !== "status" && behaviour.desired && !equal(behaviour.desired(object), behaviour.desired(old))) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
   validateChange(call, object, old, subresource);
+  if (subresource === "") call.warnings.push(...behaviour.warnings?.(object, old) ?? []);
   admitByPolicies(call, "UPDATE", object, old);
-  behaviour.allocate?.(object, server, old);
   object = tidy(object, info.apiVersion, info.kind);
   return store(call, live, old, object);
 }
@@ -291,20 +301,20 @@ function errorKind({ info }: Call): GroupKind {
 }
 
 /** Stores an update, unless it changes nothing or ends the object. */
-function store(call: Call, live: Revision, old: Kube, object: Kube): Kube {
+function store(call: Call, live: Revision, old: Kube, object: Kube): State {
   const { info } = call;
   const collection = collectionOf(call);
   const namespace = namespaceOf(call);
   const name = object.metadata.name!;
   if (isGone(info.storage, object)) {
     if (!isDryRun(call)) collection.remove(namespace, name);
-    return object;
+    return unstored(call, object);
   }
-  if (equal(object, old)) return old;
-  if (isDryRun(call)) return object;
-  const stored = toStorage(call, clone(object));
-  if (equal(stored, live.object)) return old;
-  return view(info, collection.put(namespace, name, stored));
+  if (equal(object, old)) return live;
+  if (isDryRun(call)) return unstored(call, object);
+  const stored = toStorage(call, object);
+  if (equal(stored, live.object)) return live;
+  return collection.put(namespace, name, stored, writtenAs(call));
 }
 
 /** True for an object that is being deleted and that nothing holds any more. */
