@@ -12,7 +12,7 @@
 import { parseAll } from "@std/yaml";
 import { yamlError } from "./_yaml_error.ts";
 import { duplicateKeys, syntaxError } from "./_json_text.ts";
-import type { Fields } from "./_objects.ts";
+import { type Fields, isObject } from "./_objects.ts";
 import { badRequest, notAcceptable, tooLarge, unsupportedMediaType } from "./_status.ts";
 
 /** The most bytes that a body may have. */
@@ -20,8 +20,8 @@ export const MAX_BODY = 3_145_728;
 
 /** What the client wants the answer to look like. */
 export interface Accepted {
-  /** JSON or YAML. */
-  readonly format: "json" | "yaml";
+  /** JSON, YAML, or protocol buffers: what is answered in JSON becomes those at the very end. */
+  readonly format: "json" | "yaml" | "protobuf";
   /** `Table`, `PartialObjectMetadata`, `PartialObjectMetadataList`, or a discovery list; empty for the object itself. */
   readonly as: string;
   /** The version asked for with `as`. */
@@ -29,6 +29,7 @@ export interface Accepted {
 }
 
 const JSON_TYPES = new Set(["application/json", "application/*", "*/*"]);
+const FORMATS = new Set([...JSON_TYPES, "application/yaml", PROTOBUF]);
 
 /** A media type and its parameters. */
 export function mediaType(text: string): { type: string; parameters: Map<string, string> } {
@@ -52,6 +53,7 @@ export function negotiate(header: string | null, transforms: ReadonlySet<string>
     if (as !== "" && (!transforms.has(as) || !served(as, version, parameters.get("g") ?? ""))) continue;
     if (JSON_TYPES.has(type)) return { format: "json", as, version };
     if (type === "application/yaml") return { format: "yaml", as, version };
+    if (type === PROTOBUF && as !== "Table") return { format: "protobuf", as, version };
   }
   return undefined;
 }
@@ -62,8 +64,8 @@ function served(as: string, version: string, group: string): boolean {
     : group === "meta.k8s.io" && (version === "v1" || (version === "v1beta1" && as !== ""));
 }
 
-const REPRESENTATIONS = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
-const STREAMED = ", application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+const REPRESENTATIONS = `application/json, application/yaml, ${PROTOBUF}`;
+const STREAMED = `, application/json;stream=watch, ${PROTOBUF};stream=watch`;
 
 /**
  * Like {@linkcode negotiate}, but refuses.
@@ -73,8 +75,28 @@ const STREAMED = ", application/json;stream=watch, application/vnd.kubernetes.pr
 export function accepted(header: string | null, collection = false): Accepted {
   const found = negotiate(header);
   if (found) return found;
+  if (offersKnown(header)) throw onlyAccepted();
   const listed = collection ? REPRESENTATIONS + STREAMED : REPRESENTATIONS;
   throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${listed}`, { details: {} });
+}
+
+/** True if there is a known format in an Accept header, if only in a shape that is not served. */
+function offersKnown(header: string | null): boolean {
+  return header !== null && header.split(",").some((each) => FORMATS.has(mediaType(each).type));
+}
+
+/** Refuses what no custom resource is answered in, such as protocol buffers of the object itself. */
+export function checkCustom(header: string | null): void {
+  if (!header) return;
+  const others = header.split(",").filter((each) => {
+    const { type, parameters } = mediaType(each);
+    return type !== PROTOBUF || parameters.has("as");
+  });
+  if (others.length === 0 || negotiate(others.join(",")) === undefined) throw onlyAccepted();
+}
+
+function onlyAccepted(): Error {
+  return notAcceptable(`only the following media types are accepted: ${REPRESENTATIONS}`);
 }
 
 /** Reads YAML as JSON has it: keys are strings, times too; of many documents the first. */
@@ -113,8 +135,43 @@ export interface ReadBody {
   readonly duplicates: readonly string[];
 }
 
+/** The Go type that is read first, to find out the kind. */
+const TYPE_META =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+function goKind(value: unknown): string {
+  return Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+}
+
+/** What the JSON decoder says of a value that is no object, and so has no kind. */
+export function notAnObject(value: unknown): string {
+  return `json: cannot unmarshal ${goKind(value)} into Go value of type ${TYPE_META}`;
+}
+
+/** What the JSON decoder says of a version or kind that is no text. */
+function wrongTypeMeta(value: Fields): string | undefined {
+  for (const name of ["apiVersion", "kind"]) {
+    const found = value[name] ?? "";
+    if (typeof found !== "string") {
+      return `json: cannot unmarshal ${goKind(found)} into Go struct field .${name} of type string`;
+    }
+  }
+  return undefined;
+}
+
+/** How a body is read. */
+export interface ReadOptions {
+  /** True if the body must say its kind, as that of a custom resource. @default {false} */
+  readonly named?: boolean | undefined;
+}
+
 /** Reads a body that must be an object; `kind` is what the error names. */
-export function readBody(body: string, contentType: string | null, kind: string): ReadBody {
+export function readBody(
+  body: string,
+  contentType: string | null,
+  kind: string,
+  { named = false }: ReadOptions = {},
+): ReadBody {
   const format = bodyFormat(contentType);
   checkSize(body);
   const refuse = (why: string): never => {
@@ -129,20 +186,23 @@ export function readBody(body: string, contentType: string | null, kind: string)
       why === undefined ? yamlError(body, error as Error) : `couldn't get version/kind; json parse error: ${why}`,
     );
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    const found = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
-    return refuse(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go value of type struct ` +
-        '{ APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
-    );
+  // To Go's decoder null is an object without members.
+  const object = isObject(value) || value === null ? value as Fields ?? {} : undefined;
+  const wrong = object === undefined ? notAnObject(value) : wrongTypeMeta(object);
+  if (object === undefined || wrong !== undefined) {
+    return refuse(`couldn't get version/kind; json parse error: ${wrong}`);
   }
-  const twice = format === "json" ? duplicateKeys(body, value) : [];
-  return { value, duplicates: twice.map((path) => `duplicate field ${JSON.stringify(path)}`) };
+  if ((object.apiVersion ?? "").split("/").length > 2) {
+    return refuse(`unexpected GroupVersion string: ${object.apiVersion}`);
+  }
+  if (named && !object.kind) return refuse(`Object 'Kind' is missing in '${body}'`);
+  const twice = format === "json" ? duplicateKeys(body, object) : [];
+  return { value: object, duplicates: twice.map((path) => `duplicate field ${JSON.stringify(path)}`) };
 }
 
 function hex(body: string): string {
   if (body === "") return "<empty>";
-  if (/^\s*\{/.test(body)) return body.length > 1024 ? body.slice(0, 1024) : body;
+  if (body.startsWith("{")) return body.length > 30 ? `${body.slice(0, 30)} ...` : body;
   const bytes = [...new TextEncoder().encode(body)];
   const shown = bytes.slice(0, 30).map((byte) => byte.toString(16).padStart(2, "0")).join("");
   return bytes.length > 30 ? `${shown} ...` : shown;
