@@ -13,6 +13,8 @@ import { ADMIN, ANONYMOUS, authenticate, impersonate } from "./_auth.ts";
 import type { ServerState, User } from "./_call.ts";
 import { connectionReset, faultError, type Faults, faultyStream, pause } from "./_faults.ts";
 import { isProtobuf, readProtobuf } from "./_protobuf.ts";
+import { preferProtobuf } from "./_protobuf_answer.ts";
+import { PROTOBUF } from "./_protobuf_types.ts";
 import type { RecordedRequest } from "./_requests.ts";
 import { errorResponse } from "./_respond.ts";
 import { route } from "./_router.ts";
@@ -68,7 +70,7 @@ export class Front {
       code: 0,
     };
     this.requests.push(record);
-    let response: Response;
+    let response: Response, streams = false;
     try {
       const fallback = this.#state.authorizes ? ANONYMOUS : ADMIN;
       const asking = as ?? authenticate(this.#state, request.headers, fallback);
@@ -81,7 +83,7 @@ export class Front {
       if (fault?.delay !== undefined) await pause(fault.delay, AbortSignal.any([ends, this.#state.closed]));
       if (fault?.reset === "before") throw connectionReset();
       if (fault?.code !== undefined) throw faultError(fault);
-      const streams = asked.kind === "resource" && asked.verb === "watch";
+      streams = asked.kind === "resource" && asked.verb === "watch";
       if (fault?.stall && !streams) await pause(Infinity, AbortSignal.any([ends, this.#state.closed]));
       const received = { request, url, body, headers, user, signal: ends };
       response = serve(this.#state, asked, received);
@@ -92,7 +94,7 @@ export class Front {
       response = errorResponse(error, request.headers.get("accept"));
     }
     record.code = response.status;
-    return response;
+    return await preferProtobuf(response, request.headers.get("accept"), streams);
   }
 }
 
@@ -110,5 +112,3 @@ async function receive(request: Request): Promise<{ body: string; headers: Heade
   json.set("content-type", "application/json");
   return { body: JSON.stringify(readProtobuf(bytes)), headers: json };
 }
-
-const PROTOBUF = "application/vnd.kubernetes.protobuf";
