@@ -13,6 +13,7 @@ import { parseAll } from "@std/yaml";
 import { yamlError } from "./_yaml_error.ts";
 import { duplicateKeys, syntaxError } from "./_json_text.ts";
 import { type Fields, isObject } from "./_objects.ts";
+import { PROTOBUF } from "./_protobuf_types.ts";
 import { badRequest, notAcceptable, tooLarge, unsupportedMediaType } from "./_status.ts";
 
 /** The most bytes that a body may have. */
