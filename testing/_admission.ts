@@ -19,6 +19,11 @@ export const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-system", 
 
 /** Refuses a create in a namespace that is not there, or going. */
 export function admitCreate(call: Call, object: Kube): void {
+  const { info } = call;
+  if (info.custom?.terminating) {
+    const why = "create not allowed while custom resource definition is terminating";
+    throw forbidden(info, object.metadata.name ?? "", why);
+  }
   admitNamespace(call, object);
   checkOwners(call, object);
   checkEscalation(call, object);

@@ -11,6 +11,7 @@
  */
 import { parseAll } from "@std/yaml";
 import { yamlError } from "./_yaml_error.ts";
+import { repeatedKeys } from "./_yaml_keys.ts";
 import { duplicateKeys, syntaxError } from "./_json_text.ts";
 import { type Fields, isObject } from "./_objects.ts";
 import { PROTOBUF } from "./_protobuf_types.ts";
@@ -102,7 +103,7 @@ function onlyAccepted(): Error {
 
 /** Reads YAML as JSON has it: keys are strings, times too; of many documents the first. */
 export function parseYaml(text: string): unknown {
-  const [first = null] = parseAll(text, { schema: "core" }) as unknown[];
+  const [first = null] = parseAll(text, { schema: "core", allowDuplicateKeys: true }) as unknown[];
   return plain(first);
 }
 
@@ -197,7 +198,8 @@ export function readBody(
     return refuse(`unexpected GroupVersion string: ${object.apiVersion}`);
   }
   if (named && !object.kind) return refuse(`Object 'Kind' is missing in '${body}'`);
-  const twice = format === "json" ? duplicateKeys(body, object) : [];
+  if (format === "yaml") return { value: object, duplicates: repeatedKeys(body) };
+  const twice = duplicateKeys(body, object);
   return { value: object, duplicates: twice.map((path) => `duplicate field ${JSON.stringify(path)}`) };
 }
 

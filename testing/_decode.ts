@@ -16,6 +16,7 @@ import { type Fields, isObject, type Kube, ordered } from "./_objects.ts";
 import { type FieldValidation, fieldValidation } from "./_options.ts";
 import { decodeBuiltin } from "./_decode_builtin.ts";
 import { decodeCustom } from "./_decode_custom.ts";
+import { isRegistered, type KindName } from "./_registered.ts";
 import type { ResourceInfo } from "./_registry.ts";
 import { badRequest, cause, invalid, type StatusError } from "./_status.ts";
 
@@ -24,11 +25,23 @@ export function unknownFields(
   problems: readonly string[],
   validation: FieldValidation,
   warnings: string[],
-  refuse: (message: string) => unknown,
+  refuse: (message: string, problems: readonly string[]) => unknown,
 ): void {
   if (problems.length === 0 || validation === "Ignore") return;
-  if (validation === "Strict") throw refuse(`strict decoding error: ${problems.join(", ")}`);
+  if (validation === "Strict") throw refuse(`strict decoding error: ${strictText(problems)}`, problems);
   for (const each of problems) if (!warnings.includes(each)) warnings.push(each);
+}
+
+/** What a YAML parser has to say comes as one. */
+function strictText(problems: readonly string[]): string {
+  const lines = problems.filter((each) => /^line \d+: key /.test(each));
+  const others = problems.filter((each) => !lines.includes(each));
+  return [...lines.length > 0 ? [unmarshalErrors(lines)] : [], ...others].join(", ");
+}
+
+/** Writes what is wrong with a YAML text, as Go's parser does. */
+export function unmarshalErrors(lines: readonly string[]): string {
+  return `yaml: unmarshal errors:\n${lines.map((each) => `  ${each}`).join("\n")}`;
 }
 
 /** The error for what cannot be decoded. */
@@ -37,24 +50,33 @@ function cannotHandle(info: ResourceInfo, why: string): StatusError {
 }
 
 /** Checks that a body is of the kind that the path says. */
-function checkKind(info: ResourceInfo, value: Fields): void {
-  const apiVersion = value.apiVersion || info.apiVersion, kind = value.kind || info.kind;
-  if (apiVersion !== info.apiVersion) {
+function checkKind({ info, server }: Call, value: Fields): void {
+  const apiVersion: string = value.apiVersion || (info.custom ? "" : info.apiVersion);
+  const kind: string = value.kind || info.kind;
+  const misplaced = apiVersion !== info.apiVersion;
+  if (!info.custom && (misplaced || kind !== info.kind)) {
+    const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
+    const refuse = (why: string) =>
+      badRequest(`${kind} in version "${version}" cannot be handled as a ${info.kind}: ${why}`);
+    if (!isRegistered(server.registry, apiVersion, kind)) {
+      throw refuse(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`);
+    }
+    if (kind !== info.kind) {
+      const core = info.group === "" ? "core" : info.group.split(".")[0];
+      throw refuse(`converting (${version}.${kind}) to (${core}.${info.kind}): unknown conversion`);
+    }
+  }
+  if (misplaced) {
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${info.apiVersion})`,
     );
   }
-  if (kind === info.kind) return;
-  if (info.custom) {
-    throw invalid({ group: info.group, kind: info.kind }, String(value.metadata?.name ?? ""), [
-      cause.invalid("kind", kind, `must be ${info.kind}`),
-    ]);
-  }
-  const core = info.group === "" ? "core" : info.group.split(".")[0];
-  throw badRequest(
-    `${kind} in version "${info.version}" cannot be handled as a ${info.kind}: converting (v1.${kind}) to ` +
-      `(${core}.${info.kind}): unknown conversion`,
-  );
+  if (kind !== info.kind) throw wrongKind(info, kind, String(value.metadata?.name ?? ""));
+}
+
+/** The error for a custom resource of another kind than its path says. */
+export function wrongKind(info: ResourceInfo, kind: string, name: string): StatusError {
+  return invalid({ group: info.group, kind }, name, [cause.invalid("kind", kind, `must be ${info.kind}`)]);
 }
 
 /** How a decoding refuses: a body and a patch say it differently. */
@@ -65,23 +87,36 @@ export interface DecodeOptions {
   readonly refuse?: ((why: string) => StatusError) | undefined;
   /** What the API server itself made of live objects is not checked for unknown fields again. */
   readonly trusted?: boolean | undefined;
+  /** True if unknown fields of built-in kinds are named in the order of the alphabet, too. */
+  readonly sorted?: boolean | undefined;
+  /** True if what was applied is to be decoded: nulls that may not be are left for the validation. */
+  readonly applied?: boolean | undefined;
 }
 
 /** Decodes an object of the call's kind; the value may be changed. */
 export function decode(call: Call, value: Fields, options: DecodeOptions = {}): Kube {
   const { info } = call;
   const { duplicates = [], refuse = (why: string) => cannotHandle(info, why) } = options;
-  checkKind(info, value);
+  checkKind(call, value);
   if (value.metadata !== undefined && value.metadata !== null && !isObject(value.metadata)) {
     const found = Array.isArray(value.metadata) ? "array" : typeof value.metadata;
-    throw refuse(
-      `json: cannot unmarshal ${found} into Go struct field ${info.kind}.metadata of type v1.ObjectMeta`,
-    );
+    const where = info.custom ? "value" : `struct field ${info.kind}.metadata`;
+    throw refuse(`json: cannot unmarshal ${found} into Go ${where} of type v1.ObjectMeta`);
   }
   const given = ordered(value, info.apiVersion, info.kind);
-  const { object, problems } = info.custom ? decodeCustom(info, given, refuse) : decodeBuiltin(info, given, refuse);
-  unknownFields([...problems, ...duplicates], fieldValidation(call.query), call.warnings, refuse);
+  const { object, problems } = info.custom
+    ? decodeCustom(info, given, refuse, options.applied)
+    : decodeBuiltin(info, given, refuse);
+  if (options.sorted && !info.custom) problems.sort();
+  unknownFields([...duplicates, ...problems], fieldValidation(call.query), call.warnings, refuse);
   behaviourOf(info).defaults?.(object);
   if (!info.custom) defaultBuiltin(object);
   return object;
+}
+
+/** Decodes an object of a kind that is written through a resource of another, such as a Scale. */
+export function decodeAs(call: Call, { group, version, kind }: KindName, value: Fields, options?: DecodeOptions): Kube {
+  const apiVersion = group === "" ? version : `${group}/${version}`;
+  const info = { ...call.info, group, version, apiVersion, kind, storage: "", custom: undefined };
+  return decode({ ...call, info }, value, options);
 }

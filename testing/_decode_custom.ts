@@ -18,10 +18,15 @@ import { metadataSchema } from "./_root_type.ts";
 import type { ResourceInfo } from "./_registry.ts";
 import type { StatusError } from "./_status.ts";
 
-/** Decodes an object. */
-export function decodeCustom(info: ResourceInfo, object: Kube, refuse: (why: string) => StatusError): Decoded {
+/** Decodes an object; of what was applied nulls that may not be stay. */
+export function decodeCustom(
+  info: ResourceInfo,
+  object: Kube,
+  refuse: (why: string) => StatusError,
+  applied = false,
+): Decoded {
   const { schema } = info.custom!;
-  const pruned = prune(object, schema);
+  const pruned = prune(object, schema, { nulls: applied });
   const problems = pruned.unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
   const decoded = withDefaults(pruned.object, schema) as Kube;
   try {

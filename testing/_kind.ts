@@ -33,7 +33,9 @@ export interface Behaviour {
   /** Sets what only the server may; at creation, after defaults. */
   readonly prepareCreate?: (object: Fields, server: Ground) => void;
   /** Sets what an update may not change. */
-  readonly prepareUpdate?: (object: Fields, old: Fields) => void;
+  readonly prepareUpdate?: (object: Fields, old: Fields, server: Ground) => void;
+  /** What a client is warned of; before it is validated. */
+  readonly warnings?: (object: Fields, old?: Fields) => string[];
   /** What is wrong with an object; `warn` is told what is wrong but may stay. */
   readonly validate?: (
     object: Fields,
@@ -46,12 +48,12 @@ export interface Behaviour {
   readonly errorGroup?: string;
   /** What is wrong with a change. */
   readonly validateUpdate?: (object: Fields, old: Fields, apiVersion: string) => Cause[];
-  /** What allocates after validation, such as a cluster IP. */
-  readonly allocate?: (object: Fields, server: Ground, old?: Fields) => void;
   /** What the generation counts the changes of; absent if the kind has no generation. */
   readonly desired?: (object: Fields) => unknown;
   /** True if a write to /status leaves all metadata alone. */
   readonly statusKeepsMetadata?: boolean;
+  /** What a write to /status leaves alone of the metadata. */
+  readonly statusKeeps?: readonly string[];
   /** True if /status is the only way to write the status. */
   readonly status?: boolean;
   /** True if PUT makes what is not there. */
@@ -60,6 +62,8 @@ export interface Behaviour {
   readonly returnsDeleted?: boolean;
   /** True if an update must say which version it was made for. */
   readonly conditionalUpdate?: boolean;
+  /** True if finalizers need no domain. */
+  readonly bareFinalizers?: boolean;
   /** The rule for names. @default {"subdomain"} */
   readonly names?: "subdomain" | "label" | "path" | "label1035";
   /** Fields that selectors may use beside name and namespace. */

@@ -10,33 +10,11 @@
  * @module
  */
 import type { Behaviour } from "./_kind.ts";
-import { clone, equal, type Fields } from "./_objects.ts";
-import { preparePod, validatePodSpec, validateTemplate } from "./_pods.ts";
+import { PODS } from "./_kinds_pods.ts";
+import { isEmptySelector, selects } from "./_label_selectors.ts";
+import { equal, type Fields } from "./_objects.ts";
+import { validateTemplate } from "./_pods.ts";
 import { type Cause, cause } from "./_status.ts";
-
-/** True if a label selector, as an object, selects these labels. */
-export function selects(selector: Fields | undefined, labels: Fields = {}): boolean {
-  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
-  return Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    (matchExpressions as Fields[]).every(({ key, operator, values = [] }) => {
-      const value = labels[key];
-      switch (operator) {
-        case "In":
-          return value !== undefined && values.includes(value);
-        case "NotIn":
-          return value === undefined || !values.includes(value);
-        case "Exists":
-          return value !== undefined;
-        default:
-          return value === undefined;
-      }
-    });
-}
-
-function isEmptySelector(selector: Fields | undefined): boolean {
-  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
-  return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
-}
 
 function nonNegative(path: string, value: unknown): Cause[] {
   if (typeof value !== "number" || value >= 0) return [];
@@ -154,53 +132,12 @@ function validateCounts({ status = {} }: Fields): Cause[] {
 
 const GENERATION = "deprecated.daemonset.template.generation";
 
-/** What may be changed in the spec of a pod that is there. */
-function fixedPod({ spec }: Fields, old: Fields): Cause[] {
-  const copy = clone(old.spec), changed = clone(spec);
-  for (const each of [copy, changed]) {
-    for (const list of ["containers", "initContainers"]) {
-      for (const container of each[list] ?? []) delete container.image;
-    }
-    for (const member of ["activeDeadlineSeconds", "terminationGracePeriodSeconds", "tolerations", "schedulingGates"]) {
-      delete each[member];
-    }
-  }
-  if (equal(copy, changed)) return [];
-  const why =
-    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
-    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
-    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
-  return [cause.forbidden("spec", why)];
-}
-
 /** The behaviours by storage. */
 export const WORKLOADS: Readonly<Record<string, Behaviour>> = {
-  pods: {
-    status: true,
-    returnsDeleted: true,
-    desired: ({ spec }) => spec,
-    prepareCreate: preparePod,
-    validate: ({ spec }) => validatePodSpec(spec, "spec"),
-    validateUpdate: fixedPod,
-    grace: ({ spec, status }, asked) => {
-      if (!spec?.nodeName || status?.phase === "Failed" || status?.phase === "Succeeded") return 0;
-      return asked === undefined ? spec.terminationGracePeriodSeconds ?? 30 : asked < 0 ? 1 : asked;
-    },
-    selectable: [
-      "spec.nodeName",
-      "spec.restartPolicy",
-      "spec.schedulerName",
-      "spec.serviceAccountName",
-      "spec.hostNetwork",
-      "status.phase",
-      "status.podIP",
-      "status.nominatedNodeName",
-    ],
-    selectDefaults: { "spec.hostNetwork": "false" },
-  },
-  podtemplates: { desired: ({ template }) => template },
+  ...PODS,
   "deployments.apps": {
     ...APPS,
+    statusKeeps: ["labels"],
     desired: ({ spec, metadata }) => [spec, metadata.annotations],
     validate: (object, _apiVersion, subresource) =>
       subresource === "status" ? validateCounts(object) : validateWorkload(object),

@@ -27,7 +27,8 @@ export function schemaOf(info: ResourceInfo): Schema | undefined {
 export function resetBy(info: ResourceInfo, subresource: string): string[] {
   const behaviour = behaviourOf(info);
   if (subresource !== "status") return behaviour.status ? ["status"] : [];
-  return behaviour.statusKeepsMetadata ? ["spec", "metadata"] : ["spec"];
+  if (behaviour.statusKeepsMetadata) return ["spec", "metadata"];
+  return ["spec", ...(behaviour.statusKeeps ?? []).map((name) => `metadata.${name}`)];
 }
 
 /** Notes what an ordinary write changes. */

@@ -12,18 +12,21 @@
 import { view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
 import { checkSize, mediaType, parseYaml } from "./_codec.ts";
-import { decode } from "./_decode.ts";
+import { decode, unknownFields, unmarshalErrors } from "./_decode.ts";
 import { type Conflict, conflictCauses, conflictMessage } from "./_conflicts.ts";
 import { answerOf } from "./_encode.ts";
 import { jsonPatch, mergePatch, PatchError } from "./_json_patch.ts";
-import { duplicateKeys, syntaxError } from "./_json_text.ts";
+import { checkName } from "./_identity.ts";
+import { duplicateKeys } from "./_json_text.ts";
 import { applyPatch } from "./_managed_fields.ts";
 import { clone, type Fields, isObject, type Kube, timestamp } from "./_objects.ts";
-import { checkWriteOptions } from "./_options.ts";
+import { checkWriteOptions, fieldValidation } from "./_options.ts";
 import { resetBy, schemaOf } from "./_ownership.ts";
+import { goText, readPatch } from "./_patch_body.ts";
 import { strategicMerge } from "./_strategic.ts";
-import { badRequest, conflict, invalid, StatusError } from "./_status.ts";
+import { badRequest, cause, conflict, invalid, StatusError } from "./_status.ts";
 import { yamlError } from "./_yaml_error.ts";
+import { repeatedKeys } from "./_yaml_keys.ts";
 import { create, liveOf, mayCreate, mustExist, update, writerOf } from "./_write.ts";
 
 /** The ways to patch. */
@@ -43,15 +46,16 @@ export function patchType(contentType: string | null): PatchType | undefined {
 
 function typeOf(call: Call): PatchType {
   const found = patchType(call.headers.get("content-type"));
-  if (found === undefined || (found === "strategic" && call.info.custom)) {
-    const served = Object.keys(TYPES).filter((each) => !call.info.custom || TYPES[each] !== "strategic");
+  const { custom } = call.info;
+  if (found === undefined || (found === "strategic" && custom)) {
+    const served = Object.keys(TYPES).filter((each) => TYPES[each] !== "strategic");
     throw new StatusError({
       code: 415,
       reason: "UnsupportedMediaType",
-      message: found === undefined
-        ? "415: Unsupported Media Type"
-        : `the body of the request was in an unknown format - accepted media types include: ${served.join(", ")}`,
-      ...(found === undefined ? { details: {} } : {}),
+      message: custom
+        ? `the body of the request was in an unknown format - accepted media types include: ${served.join(", ")}`
+        : "415: Unsupported Media Type",
+      ...(custom ? {} : { details: {} }),
     });
   }
   return found;
@@ -67,38 +71,27 @@ export function patch(call: Call): Answer {
   const live = liveOf(call);
   if (type === "apply") return apply(call, subresource);
   const old = view(call.info, mustExist(call, live));
-  const patched = patchedObject(call, type, old);
-  const refuse = (why: string): StatusError => unprocessable(call, why);
-  const object = decode(call, patched, { refuse });
+  const { value, problems } = readPatch(body, type);
+  const patched = patchedObject(call, type, old, value);
+  const shown = type === "strategic" ? goText(value) : JSON.stringify(patched);
+  const refuse = (why: string): StatusError => unprocessable(shown, why);
+  matchKind(call, patched, old, refuse);
+  const object = decode(call, patched, { refuse, duplicates: problems, sorted: true });
   return answerOf(call.info, 200, update(call, live!, object, { subresource }));
 }
 
 /** The error for a patch whose result is no object of the kind. */
-function unprocessable(call: Call, why: string): StatusError {
+function unprocessable(shown: string, why: string): StatusError {
   const causes = [{
     field: "patch",
-    message: `Invalid value: ${JSON.stringify(call.body)}: ${why}`,
+    message: `Invalid value: ${JSON.stringify(shown)}: ${why}`,
     reason: "FieldValueInvalid",
   }];
   const { status } = invalid({ group: "", kind: "" }, "", causes);
   return new StatusError({ ...status, details: { causes } });
 }
 
-function readJson(call: Call, what: string): unknown {
-  try {
-    return JSON.parse(call.body);
-  } catch {
-    throw badRequest(what === "json" ? "invalid JSON patch" : `error decoding patch: ${syntaxError(call.body)}`);
-  }
-}
-
-function patchedObject(call: Call, type: Exclude<PatchType, "apply">, old: Kube): Fields {
-  const patch = readJson(call, type);
-  if (type !== "json" && !isObject(patch)) {
-    throw badRequest(
-      "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}",
-    );
-  }
+function patchedObject(call: Call, type: Exclude<PatchType, "apply">, old: Kube, patch: unknown): Fields {
   let patched: unknown;
   try {
     if (type === "json") patched = jsonPatch(old, patch);
@@ -107,18 +100,24 @@ function patchedObject(call: Call, type: Exclude<PatchType, "apply">, old: Kube)
   } catch (error) {
     throw asStatus(error);
   }
-  if (!isObject(patched)) throw unprocessable(call, "the patched document must be an object");
-  const copy = clone(patched);
-  if (copy.apiVersion !== old.apiVersion || copy.kind !== old.kind) {
-    if (copy.kind === undefined || copy.apiVersion === undefined) {
-      copy.kind ??= old.kind;
-      copy.apiVersion ??= old.apiVersion;
-    }
-    if (copy.apiVersion !== old.apiVersion || copy.kind !== old.kind) {
-      throw unprocessable(call, `no kind "${copy.kind}" is registered for version "${copy.apiVersion}"`);
-    }
+  if (!isObject(patched)) throw unprocessable(JSON.stringify(patched), "the patched document must be an object");
+  return clone(patched);
+}
+
+/** Refuses a patch that makes another kind of an object; a kind that was taken away stays. */
+function matchKind({ info, warnings }: Call, patched: Fields, old: Kube, refuse: (why: string) => StatusError): void {
+  patched.kind ??= old.kind;
+  patched.apiVersion ??= old.apiVersion;
+  if (patched.apiVersion === old.apiVersion && (patched.kind === old.kind || info.custom)) return;
+  if (!info.custom) throw refuse(`no kind "${patched.kind}" is registered for version "${patched.apiVersion}"`);
+  // Nothing is known of another version's members.
+  for (const name of Object.keys(patched).sort()) {
+    if (!["apiVersion", "kind", "metadata"].includes(name)) warnings.push(`unknown field ${JSON.stringify(name)}`);
   }
-  return copy;
+  const subject = { group: info.group, kind: patched.kind };
+  throw invalid(subject, old.metadata.name!, [
+    cause.invalid("apiVersion", patched.apiVersion, `must be ${old.apiVersion}`),
+  ]);
 }
 
 /** What the pure parts threw, as the server says it. */
@@ -135,18 +134,22 @@ export function asStatus(error: unknown): unknown {
 
 function readApplied(call: Call): Fields {
   let value: unknown;
+  const json = call.body.trimStart().startsWith("{");
   try {
-    const json = call.body.trimStart().startsWith("{");
     value = json ? JSON.parse(call.body) : parseYaml(call.body);
-    for (const path of json ? duplicateKeys(call.body, value) : []) {
-      call.warnings.push(`line 1: key ${JSON.stringify(path.split(".").at(-1))} already set in map`);
-    }
   } catch (error) {
     throw badRequest(`error encoding patch: ${yamlError(call.body, error as Error)}`);
   }
   if (!isObject(value)) {
     throw badRequest("error decoding YAML: json: cannot unmarshal array into Go value of type map[string]interface {}");
   }
+  const repeated = json && duplicateKeys(call.body, value).length === 0 ? [] : repeatedKeys(call.body);
+  unknownFields(
+    repeated,
+    fieldValidation(call.query),
+    call.warnings,
+    (_, lines) => badRequest(`error strict decoding patch: error converting YAML to JSON: ${unmarshalErrors(lines)}`),
+  );
   return value;
 }
 
@@ -154,14 +157,11 @@ function apply(call: Call, subresource: "" | "status"): Answer {
   const { info, query, server } = call;
   const applied = readApplied(call);
   if (applied.apiVersion !== info.apiVersion || applied.kind !== info.kind) {
-    throw badRequest(`invalid object type: ${applied.apiVersion ?? ""}, Kind=${applied.kind ?? ""}`);
+    const { apiVersion = "", kind = "" } = applied;
+    throw badRequest(`invalid object type: ${apiVersion.includes("/") ? "" : "/"}${apiVersion}, Kind=${kind}`);
   }
-  if (!applied.metadata?.name) {
-    throw badRequest(
-      `the name of the object (${call.asked.name} based on URL) was undeterminable: name must be provided`,
-    );
-  }
-  if (applied.metadata.managedFields !== undefined) throw badRequest("metadata.managedFields must be nil");
+  if (applied.metadata?.managedFields !== undefined) throw badRequest("metadata.managedFields must be nil");
+  checkName(call, applied);
   const live = liveOf(call);
   const old = live && view(info, live);
   if (!live && subresource !== "") mustExist(call, live);
@@ -197,7 +197,7 @@ function apply(call: Call, subresource: "" | "status"): Answer {
   if (uid) merged.metadata.uid = uid;
   if (resourceVersion && live) merged.metadata.resourceVersion = resourceVersion;
   if (writerOf(call) === "kubectl") syncLastApplied(merged, applied);
-  const object = decode(call, merged);
+  const object = decode(call, merged, { applied: true });
   if (!live) {
     mayCreate(call);
     return answerOf(info, 201, create(call, object, { tracked: true }));

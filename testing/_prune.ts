@@ -22,6 +22,12 @@ export interface Pruned {
   unknown: string[];
 }
 
+/** How to prune. */
+export interface PruneOptions {
+  /** True if nulls stay. @default {false} */
+  readonly nulls?: boolean | undefined;
+}
+
 const META_FIELDS = new Set(["apiVersion", "kind", "metadata"]);
 const ANY: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
@@ -29,11 +35,11 @@ const ANY: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": tr
  * Prunes a custom resource: unknown fields go, except where the schema preserves them, and so do nulls of fields that are not
  * nullable and have no default. Unknown fields of `metadata` go too.
  */
-export function prune(object: object, schema: Schema = ANY): Pruned {
+export function prune(object: object, schema: Schema = ANY, { nulls = false }: PruneOptions = {}): Pruned {
   const pruner = new Pruner();
   const out = pruner.visit(object, schema, "", true) as object;
   return {
-    object: withoutNulls(out, schema) as object,
+    object: nulls ? out : withoutNulls(out, schema) as object,
     unknown: pruner.inOrder(),
   };
 }

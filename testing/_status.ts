@@ -101,6 +101,17 @@ export function alreadyExists(resource: GroupResource, name: string): StatusErro
   return new StatusError({ code: 409, reason: "AlreadyExists", message, details: details(resource, name) });
 }
 
+/** No name could be made up that is not taken. */
+export function generatedNameTaken(resource: GroupResource, name: string): StatusError {
+  const message =
+    `${qualified(resource.group, resource.plural)} "${name}" already exists, the server was not able to ` +
+    "generate a unique name for the object";
+  const status = { code: 409, reason: "AlreadyExists", message };
+  return new StatusError({ ...status, details: details(resource, name, { retryAfterSeconds: 1 }) }, {
+    "retry-after": "1",
+  });
+}
+
 /** A write that met another state than it was made for. */
 export function conflict(resource: GroupResource, name: string, why: string): StatusError {
   const message = `Operation cannot be fulfilled on ${qualified(resource.group, resource.plural)} "${name}": ${why}`;
@@ -126,8 +137,24 @@ export function internal(message: string): StatusError {
   return new StatusError({ code: 500, message });
 }
 
+/** What the server itself could not do, as it tells of it on purpose. */
+export function internalError(why: string): StatusError {
+  return new StatusError({
+    code: 500,
+    reason: "InternalError",
+    message: `Internal error occurred: ${why}`,
+    details: { causes: [{ message: why }] },
+  });
+}
+
 /** One thing that is wrong with a field. */
-export type Cause = StatusCause & { field: string; message: string; reason: string };
+export type Cause = StatusCause & {
+  field: string;
+  message: string;
+  reason: string;
+  /** True for what the server declares with the field's type: such causes come after the others. */
+  late?: true;
+};
 
 const REASONS = {
   invalid: "FieldValueInvalid",
@@ -138,6 +165,7 @@ const REASONS = {
   long: "FieldValueTooLong",
   many: "FieldValueTooMany",
   type: "FieldValueTypeInvalid",
+  missing: "FieldValueNotFound",
 } as const;
 
 /** Quotes a value as Go's messages do. */
@@ -172,6 +200,16 @@ export const cause = {
     message: `Unsupported value: ${quoted(value)}: supported values: ${supported.map(quoted).join(", ")}`,
     field,
   }),
+  notFound: (field: string, value: unknown, detail = ""): Cause => ({
+    reason: REASONS.missing,
+    message: `Not found: ${quoted(value)}${detail === "" ? "" : `: ${detail}`}`,
+    field,
+  }),
+  tooMany: (field: string, count: number, max: number): Cause => ({
+    reason: REASONS.many,
+    message: `Too many: ${count}: must have at most ${max} item${max === 1 ? "" : "s"}`,
+    field,
+  }),
   tooLong: (field: string, max: number): Cause => ({
     reason: REASONS.long,
     message: `Too long: may not be more than ${max} bytes`,
@@ -180,7 +218,8 @@ export const cause = {
 };
 
 /** The object is wrong; says each cause. */
-export function invalid(kind: GroupKind, name: string, causes: readonly Cause[]): StatusError {
+export function invalid(kind: GroupKind, name: string, found: readonly Cause[]): StatusError {
+  const causes = [...found.filter(({ late }) => !late), ...found.filter(({ late }) => late)];
   const texts = [...new Set(causes.map((each) => `${each.field}: ${each.message}`))];
   const text = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
   const message = `${qualified(kind.group, kind.kind)} "${name}" is invalid${texts.length === 0 ? "" : `: ${text}`}`;

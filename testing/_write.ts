@@ -14,13 +14,15 @@ import { forbiddenAccess } from "./_auth.ts";
 import { behaviourOf, view } from "./_behaviour.ts";
 import { emptyObject } from "./_builtin.ts";
 import type { Call } from "./_call.ts";
+import { checkName, checkUid, checkVersion, checkVersionText } from "./_identity.ts";
 import { validateMetadata, validateMetadataUpdate } from "./_metadata.ts";
 import { clone, equal, type Fields, type Kube, ordered, timestamp } from "./_objects.ts";
 import { isDryRun, managerOf } from "./_options.ts";
 import { schemaOf, track } from "./_ownership.ts";
 import { admitByPolicies } from "./_policies.ts";
-import { alreadyExists, badRequest, conflict, internal, invalid, modified, notFound } from "./_status.ts";
+import { alreadyExists, badRequest, generatedNameTaken, internal, invalid, notFound, StatusError } from "./_status.ts";
 import { type Cause, cause, type GroupKind } from "./_status.ts";
+import type { ResourceInfo } from "./_resource_info.ts";
 import type { Collection, Revision, State } from "./_store.ts";
 
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
@@ -76,6 +78,8 @@ function unstored({ info }: Call, object: Kube): State {
 export interface WriteOptions {
   /** The object carries its managed fields already: it was applied. */
   readonly tracked?: boolean;
+  /** A PUT says its uid as a precondition; a POST is given another, and a patch changes it. */
+  readonly replaces?: boolean;
 }
 
 /** Creates a decoded object; answers with it as stored, or as it would be in a dry run. */
@@ -84,7 +88,10 @@ export function create(call: Call, object: Kube, options: WriteOptions = {}): St
   const behaviour = behaviourOf(info);
   matchNamespace(call, object);
   const meta = object.metadata;
-  if (meta.resourceVersion && /^[1-9]\d*$/.test(meta.resourceVersion)) {
+  if (options.replaces) {
+    checkUid(info, meta.uid, { metadata: { name: meta.name!, namespace: meta.namespace } } as Kube);
+    checkVersionText(meta.resourceVersion);
+  } else if (meta.resourceVersion && /^[1-9]\d*$/.test(meta.resourceVersion)) {
     throw internal("resourceVersion should not be set on objects to be created");
   }
   delete meta.resourceVersion;
@@ -105,13 +112,25 @@ export function create(call: Call, object: Kube, options: WriteOptions = {}): St
 
   const collection = collectionOf(call);
   const namespace = namespaceOf(call);
-  for (let tries = 0; collection.get(namespace, object.metadata.name!); tries++) {
-    if (!generated || tries === 7) throw alreadyExists(info, object.metadata.name!);
+  for (let tries = 0;; tries++) {
+    const taken = collection.get(namespace, object.metadata.name!);
+    if (!taken) break;
+    if (!generated || tries === 7) throw nameTaken(info, object, taken.object);
     object.metadata.name = generateName(object.metadata.generateName!, server.random);
   }
   object = tidy(object, info.apiVersion, info.kind);
   if (isDryRun(call)) return unstored(call, object);
   return collection.put(namespace, object.metadata.name!, toStorage(call, object), writtenAs(call));
+}
+
+/** The error for a name that another object has. */
+function nameTaken(info: ResourceInfo, { metadata }: Kube, other: Kube): StatusError {
+  const error = (metadata.generateName ? generatedNameTaken : alreadyExists)(info, metadata.name!);
+  if (other.metadata.deletionTimestamp === undefined) return error;
+  return new StatusError(
+    { ...error.status, message: `object is being deleted: ${error.status.message}` },
+    error.headers,
+  );
 }
 
 /** Gives a new object the status that its kind begins with. */
@@ -125,23 +144,29 @@ function clearStatus({ info }: Call, object: Kube): void {
 /** Drops owners that come twice, and warns. */
 function dedupeOwners(call: Call, object: Kube): void {
   const owners = object.metadata.ownerReferences ?? [];
-  const seen = new Map<string, number>();
-  for (const { uid } of owners) seen.set(uid, (seen.get(uid) ?? 0) + 1);
-  if (seen.size === owners.length) return;
-  const twice = [...seen].filter(([, count]) => count > 1).map(([uid]) => uid);
+  const kept: typeof owners = [];
+  const twice = new Set<string>();
+  for (const owner of owners) {
+    if (kept.some((each) => equal(each, owner))) twice.add(owner.uid);
+    else kept.push(owner);
+  }
+  if (twice.size === 0) return;
   call.warnings.push(
     ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject " +
-      `such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${twice.join(", ")}`,
+      `such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...twice].join(", ")}`,
   );
-  const kept: typeof owners = [];
-  for (const owner of owners) if (!kept.some((each) => equal(each, owner))) kept.push(owner);
   object.metadata.ownerReferences = kept;
 }
 
 function validateNew(call: Call, object: Kube): void {
   const { info } = call;
   const behaviour = behaviourOf(info);
-  const causes: Cause[] = validateMetadata(object.metadata, info.namespaced, behaviour.names ?? "subdomain");
+  const causes: Cause[] = validateMetadata(
+    object.metadata,
+    info.namespaced,
+    behaviour.names ?? "subdomain",
+    behaviour.bareFinalizers,
+  );
   causes.push(...behaviour.validate?.(object, info.apiVersion, "") ?? []);
   if (causes.length > 0) throw invalid(errorKind(call), object.metadata.name ?? "", causes);
 }
@@ -166,8 +191,6 @@ function tidy(object: Kube, apiVersion: string, kind: string): Kube {
 export interface UpdateOptions extends WriteOptions {
   /** What is written: the object itself, its status, or its scale. */
   readonly subresource?: "" | "status" | "scale" | "finalize" | undefined;
-  /** A PUT says its uid as a precondition; a patch changes it. */
-  readonly replaces?: boolean;
 }
 
 /** The live object of a call. */
@@ -182,26 +205,19 @@ export function update(call: Call, live: Revision, object: Kube, options: Update
   const behaviour = behaviourOf(info);
   const old = view(info, live);
   const meta = object.metadata;
+  checkName(call, object);
   matchNamespace(call, object);
-  if (meta.name && meta.name !== call.asked.name) {
-    throw badRequest(
-      `the name of the object (${meta.name}) does not match the name on the URL (${call.asked.name})`,
-    );
-  }
   checkVersion(call, object, old, replaces);
 
   meta.name = old.metadata.name!;
-  for (const member of ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
+  meta.creationTimestamp = old.metadata.creationTimestamp!;
+  for (const member of ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
     if (
       (meta as Fields)[member] === undefined || (meta as Fields)[member] === null || (meta as Fields)[member] === ""
     ) {
       if (old.metadata[member] === undefined) delete meta[member];
       else (meta as Fields)[member] = old.metadata[member];
     }
-  }
-  if (old.metadata.deletionTimestamp === undefined) {
-    delete meta.deletionTimestamp;
-    delete meta.deletionGracePeriodSeconds;
   }
   delete (meta as Fields).selfLink;
   if (old.metadata.generation === undefined) delete meta.generation;
@@ -223,37 +239,6 @@ export function update(call: Call, live: Revision, object: Kube, options: Update
   return store(call, live, old, object);
 }
 
-/** Refuses an update that was made for another version or another object. */
-function checkVersion(call: Call, object: Kube, old: Kube, replaces: boolean): void {
-  const { info } = call;
-  const { uid, resourceVersion } = object.metadata;
-  const name = old.metadata.name!;
-  if (replaces && uid && uid !== old.metadata.uid) {
-    const key = `/registry/${info.storage.replace(/^([^.]+)\.(.+)$/, info.custom ? "$2/$1" : "$1")}`;
-    throw conflict(
-      info,
-      name,
-      `StorageError: invalid object, Code: 4, Key: ${key}${
-        info.namespaced ? `/${old.metadata.namespace}` : ""
-      }/${name}` +
-        ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: " +
-        `${uid}, UID in object meta: ${old.metadata.uid}`,
-    );
-  }
-  if (resourceVersion && !/^\d+$/.test(resourceVersion)) {
-    const why = `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`;
-    throw internal(info.custom ? why : `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${why}`);
-  }
-  if (!resourceVersion || resourceVersion === "0") {
-    if (behaviourOf(info).conditionalUpdate) {
-      const kind = { group: info.group, kind: info.custom ? info.plural : info.kind };
-      throw invalid(kind, name, [cause.invalid("metadata.resourceVersion", 0, "must be specified for an update")]);
-    }
-    return;
-  }
-  if (resourceVersion !== old.metadata.resourceVersion) throw modified(info, name);
-}
-
 /** Puts back what this write may not touch. */
 function reset(call: Call, object: Kube, old: Kube, subresource: string): Kube {
   const behaviour = behaviourOf(call.info);
@@ -262,7 +247,7 @@ function reset(call: Call, object: Kube, old: Kube, subresource: string): Kube {
     const { managedFields } = object.metadata;
     const metadata = behaviour.statusKeepsMetadata
       ? { ...old.metadata, ...(managedFields ? { managedFields } : {}) }
-      : object.metadata;
+      : keeping(object.metadata, old.metadata, behaviour.statusKeeps);
     const kept: Kube = { ...old, metadata };
     if (status === undefined || status === null) delete kept.status;
     else kept.status = status;
@@ -279,6 +264,17 @@ function reset(call: Call, object: Kube, old: Kube, subresource: string): Kube {
   return object;
 }
 
+/** Metadata with some of its members as they were. */
+function keeping(metadata: Fields, old: Fields, names: readonly string[] = []): Kube["metadata"] {
+  if (names.length === 0) return metadata;
+  const kept = { ...metadata };
+  for (const name of names) {
+    if (old[name] === undefined) delete kept[name];
+    else kept[name] = old[name];
+  }
+  return kept;
+}
+
 function validateChange(call: Call, object: Kube, old: Kube, subresource: string): void {
   const { info } = call;
   const behaviour = behaviourOf(info);
@@ -286,7 +282,12 @@ function validateChange(call: Call, object: Kube, old: Kube, subresource: string
   // The real one checks custom resources twice.
   if (info.custom) causes.push(...causes);
   if (!equal(object.metadata.labels, old.metadata.labels) || subresource === "") {
-    const fresh = validateMetadata(object.metadata, info.namespaced, behaviour.names ?? "subdomain");
+    const fresh = validateMetadata(
+      object.metadata,
+      info.namespaced,
+      behaviour.names ?? "subdomain",
+      behaviour.bareFinalizers,
+    );
     causes.push(...fresh.filter(({ field }) => !field.startsWith("metadata.name")));
   }
   const warn = (text: string): void => void call.warnings.push(text);

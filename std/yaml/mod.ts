@@ -21,6 +21,8 @@ export interface StringifyOptions {
 export interface ParseOptions {
   /** How plain scalars are read; by the real default an unquoted time becomes a `Date`. @default {"default"} */
   schema?: "core" | "default";
+  /** Whether a key may come twice: the last one stays. @default {false} */
+  allowDuplicateKeys?: boolean;
 }
 
 /** Reads one YAML document. */
@@ -36,7 +38,7 @@ export function parse(content: string, options: ParseOptions = {}): unknown {
 export function parseAll(content: string, options: ParseOptions = {}): unknown {
   if (options.schema !== "core") throw new TypeError(`Cannot read YAML: this stand-in knows the schema "core" alone`);
   try {
-    return loadAll(content);
+    return loadAll(content, null, { json: options.allowDuplicateKeys ?? false });
   } catch (error) {
     throw new SyntaxError((error as Error).message);
   }
