@@ -10,7 +10,7 @@
  * @module
  */
 import type { ClientOptions } from "../client.ts";
-import type { ControllerName } from "./_controllers.ts";
+import { type ControllerName, CONTROLLERS } from "./_controllers.ts";
 
 /** How an `ApiServer` is set up. */
 export interface ApiServerOptions {
@@ -41,6 +41,8 @@ export interface ApiServerOptions {
   readonly controllerDelay?: number | undefined;
   /** How many events each resource keeps, to watch from and to look back in. @default {10_000} */
   readonly history?: number | undefined;
+  /** How many requests `ApiServer.requests` keeps at least: 0 for none, `Infinity` for all. @default {10_000} */
+  readonly keepRequests?: number | undefined;
 }
 
 /** Where an `ApiServer` is to listen. */
@@ -71,4 +73,96 @@ export interface ApiServerClientOptions extends ClientOptions {
   readonly user?: string | undefined;
   /** The groups that the user is in. @default {[]} */
   readonly groups?: readonly string[] | undefined;
+  /** What faults and expectations know the client by. @default {what its user agent begins with} */
+  readonly name?: string | undefined;
+}
+
+/** How an API server restarts. */
+export interface RestartOptions {
+  /** For how many ms it is down. @default {0} */
+  readonly for?: number | undefined;
+}
+
+function isIntegerFrom(least: number): (value: unknown) => boolean {
+  return (value) => Number.isInteger(value) && (value as number) >= least;
+}
+
+function isMilliseconds(value: unknown): boolean {
+  return typeof value === "number" && value >= 0 && value < 2 ** 31;
+}
+
+const isBoolean = (value: unknown): boolean => typeof value === "boolean";
+const isFunction = (value: unknown): boolean => typeof value === "function";
+
+/** The rule of an option: what it must be, and whether a value is that. */
+type Rule = readonly [says: string, holds: (value: unknown) => boolean];
+
+const OPTIONS: Readonly<Record<keyof ApiServerOptions, Rule>> = {
+  now: ["a function", isFunction],
+  random: ["a function", isFunction],
+  users: ["an object of users with a name and no more than groups and a uid, by token", areUsers],
+  authorization: ["a boolean", isBoolean],
+  controllers: [`an array of ${CONTROLLERS.join(", ")}`, areControllers],
+  controllerDelay: ["a number of ms from 0 on, below 2^31", isMilliseconds],
+  history: ["a positive integer", isIntegerFrom(1)],
+  keepRequests: ["an integer from 0 on, or Infinity", (value) => value === Infinity || isIntegerFrom(0)(value)],
+};
+
+const ADDRESS: Readonly<Record<keyof ListenOptions, Rule>> = {
+  port: ["an integer from 0 to 65535", (value) => isIntegerFrom(0)(value) && (value as number) <= 65_535],
+  hostname: ["a host name or address", (value) => typeof value === "string" && value !== ""],
+  tls: ["a boolean", isBoolean],
+};
+
+const RESTART: Readonly<Record<keyof RestartOptions, Rule>> = {
+  for: ["a number of ms from 0 on, below 2^31", isMilliseconds],
+};
+
+function areControllers(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => (CONTROLLERS as readonly unknown[]).includes(each));
+}
+
+function areUsers(value: unknown): boolean {
+  return typeof value === "object" && value !== null &&
+    Object.values(value).every((user) =>
+      typeof user?.name === "string" && user.name !== "" && (user.uid === undefined || typeof user.uid === "string") &&
+      (user.groups === undefined ||
+        (Array.isArray(user.groups) && user.groups.every((each: unknown) => typeof each === "string")))
+    );
+}
+
+/** @throws {RangeError | TypeError} If an option is not what it must be */
+export function checkOptions(options: ApiServerOptions): void {
+  check("create ApiServer", OPTIONS, options);
+}
+
+/** @throws {RangeError | TypeError} If an option is not what it must be */
+export function checkAddress(options: ListenOptions): void {
+  check("listen", ADDRESS, options);
+}
+
+/** @throws {RangeError | TypeError} If an option is not what it must be */
+export function checkRestart(options: RestartOptions): void {
+  check("restart", RESTART, options);
+}
+
+function check(what: string, rules: Readonly<Record<string, Rule>>, options: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    const [says, holds] = Object.hasOwn(rules, name) ? rules[name]! : [];
+    if (!says || !holds) {
+      throw new TypeError(
+        `Cannot ${what}: the options are ${Object.keys(rules).join(", ")}: current option is '${name}'`,
+      );
+    }
+    if (value === undefined || holds(value)) continue;
+    const message = `Cannot ${what}: '${name}' must be ${says}: current value is ${shown(value)}`;
+    throw typeof value === "number" ? new RangeError(message) : new TypeError(message);
+  }
+}
+
+/** A value in an error message; tokens and their users are nobody's business. */
+function shown(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return "an object";
+  return JSON.stringify(value) ?? typeof value;
 }

@@ -14,6 +14,8 @@
 import type { Ground } from "./_kind.ts";
 import type { Registry, ResourceInfo } from "./_registry.ts";
 import type { State } from "./_revision.ts";
+import type { Lag } from "./_lag.ts";
+import type { Outlet } from "./_outlet.ts";
 import type { ResourceRequest } from "./_router.ts";
 import type { Fields, Kube } from "./_objects.ts";
 
@@ -71,7 +73,14 @@ export interface Call {
   readonly warnings: string[];
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
+  /** The replica behind that reads are answered from. */
+  readonly lag?: Lag | undefined;
+  /** Says where the lines of a watch go; straight into the stream if absent. */
+  readonly open?: OpenOutlet | undefined;
 }
+
+/** Opens the way for the lines of a watch. */
+export type OpenOutlet = (controller: ReadableStreamDefaultController<Uint8Array>) => Outlet;
 
 /** What a handler answers with. */
 export interface Answer {

@@ -11,95 +11,131 @@
  */
 import { ADMIN, ANONYMOUS, authenticate, impersonate } from "./_auth.ts";
 import type { ServerState, User } from "./_call.ts";
-import { connectionReset, faultError, type Faults, faultyStream, pause } from "./_faults.ts";
+import { type Connection, FaultyExchange } from "./_faulty_exchange.ts";
+import type { FaultBoard } from "./_fault_board.ts";
+import { connectionRefused } from "./_faults.ts";
+import { Outlet } from "./_outlet.ts";
 import { isProtobuf, readProtobuf } from "./_protobuf.ts";
 import { preferProtobuf } from "./_protobuf_answer.ts";
 import { PROTOBUF } from "./_protobuf_types.ts";
-import type { RecordedRequest } from "./_requests.ts";
+import { RequestRecord, type Requests } from "./_requests.ts";
 import { errorResponse } from "./_respond.ts";
-import { route } from "./_router.ts";
-import { attributesOf, serve } from "./_serve.ts";
+import { type Asked, route } from "./_router.ts";
+import { attributesOf, type Received, serve } from "./_serve.ts";
 import { Turns } from "./_turns.ts";
+import { reachesFuture, waitFor } from "./_versions.ts";
+
+/** What is known of a request besides itself. */
+export interface Origin {
+  /** Who asks; else its headers say so. */
+  readonly user?: User | undefined;
+  /** The name of the client; else its user agent is. */
+  readonly client?: string | undefined;
+  /** The connection that it came over; in process there is none. */
+  readonly connection?: Connection | undefined;
+}
+
+/** In process. */
+const INSIDE: Origin = {};
 
 /** Over HTTP a stream is cancelled when the client goes. */
-export const NEVER: AbortSignal = new AbortController().signal;
+const NEVER = new AbortController().signal;
 
 /** What stands before a server. */
 export class Front {
-  /** What came, oldest first. */
-  readonly requests: RecordedRequest[] = [];
-  /** What goes wrong on request. */
-  readonly faults: Faults;
+  /** True while nobody can connect. */
+  down = false;
   readonly #state: ServerState;
-  readonly #turns = new Turns();
+  readonly #board: FaultBoard;
+  readonly #requests: Requests;
+  readonly #now: () => number;
+  readonly #turns: Turns;
 
-  /** Takes the server and what goes wrong. */
-  constructor(state: ServerState, faults: Faults) {
+  /** Takes the server, what goes wrong, what came, and the clock of the test, in ms. */
+  constructor(state: ServerState, board: FaultBoard, requests: Requests, now: () => number) {
     this.#state = state;
-    this.faults = faults;
+    this.#board = board;
+    this.#requests = requests;
+    this.#now = now;
+    this.#turns = new Turns(now);
   }
 
-  /** Waits for the resource version that a read asks for; false if it does not come in time. */
-  async #reached(url: URL, ends: AbortSignal): Promise<boolean> {
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), FUTURE_PATIENCE);
-    try {
-      const version = Number(url.searchParams.get("resourceVersion"));
-      await this.#state.store.reached(version, AbortSignal.any([late.signal, ends, this.#state.closed]));
-      return true;
-    } catch {
-      return false;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  /** Answers a request; `as` says who asks, `signal` when the client is gone, if the request does not. */
-  async answer(request: Request, as?: User, signal?: AbortSignal): Promise<Response> {
-    await this.#turns.next();
-    if (signal === undefined) request.signal.throwIfAborted();
+  /** Answers a request; rejects when the connection broke. */
+  async answer(request: Request, origin: Origin = INSIDE): Promise<Response> {
+    const turn = this.#turns.next();
+    if (turn) await turn;
+    if (this.down) throw connectionRefused();
+    const gone = origin.connection ? NEVER : request.signal;
+    gone.throwIfAborted();
     const url = new URL(request.url);
     const { body, headers } = await receive(request);
-    const record = {
-      method: request.method,
-      path: url.pathname,
-      query: Object.fromEntries(url.searchParams),
-      user: "",
-      contentType: request.headers.get("content-type") ?? undefined,
-      body,
-      code: 0,
-    };
-    this.requests.push(record);
-    let response: Response, streams = false;
+    const client = origin.client ?? agentOf(headers);
+    const record = new RequestRecord(this.#now(), request.method, url, request.headers, body, client);
+    this.#requests.add(record);
+    const accept = request.headers.get("accept");
+    let asked: Asked | undefined, response: Response;
+    let exchange: FaultyExchange | undefined;
     try {
       const fallback = this.#state.authorizes ? ANONYMOUS : ADMIN;
-      const asking = as ?? authenticate(this.#state, request.headers, fallback);
+      const asking = origin.user ?? authenticate(this.#state, request.headers, fallback);
       record.user = asking.name;
-      const asked = route(request.method, url);
-      const user = impersonate(this.#state, asking, headers, attributesOf(asked));
+      asked = route(request.method, url);
+      const attributes = attributesOf(asked);
+      const user = impersonate(this.#state, asking, headers, attributes);
       record.user = user.name;
-      const ends = signal ?? request.signal;
-      const fault = this.faults.take({ user: user.name, ...attributesOf(asked) });
-      if (fault?.delay !== undefined) await pause(fault.delay, AbortSignal.any([ends, this.#state.closed]));
-      if (fault?.reset === "before") throw connectionReset();
-      if (fault?.code !== undefined) throw faultError(fault);
-      streams = asked.kind === "resource" && asked.verb === "watch";
-      if (fault?.stall && !streams) await pause(Infinity, AbortSignal.any([ends, this.#state.closed]));
-      const received = { request, url, body, headers, user, signal: ends };
-      response = serve(this.#state, asked, received);
-      if (response.status === 504 && await this.#reached(url, ends)) response = serve(this.#state, asked, received);
-      if (fault?.reset === "after") throw connectionReset();
-      if (fault && streams && response.body) response = new Response(faultyStream(response.body, fault), response);
+      record.concerns(attributes);
+      const refusal = this.#requests.look(record);
+      if (refusal) throw refusal;
+      const received: Received = { request, url, body, headers, user, signal: gone };
+      if (!this.#board.idle) {
+        exchange = new FaultyExchange(this.#board, this.#state, record, gone, origin.connection);
+        await exchange.begin(url);
+      }
+      response = await this.#serve(asked, received, record, origin, exchange);
     } catch (error) {
-      response = errorResponse(error, request.headers.get("accept"));
+      response = errorResponse(error, accept);
     }
     record.code = response.status;
-    return await preferProtobuf(response, request.headers.get("accept"), streams);
+    const streams = asked?.verb === "watch" && asked.kind === "resource";
+    response = await preferProtobuf(response, accept, streams);
+    // A partition may have begun meanwhile.
+    if (exchange || !this.#board.idle) {
+      exchange ??= new FaultyExchange(this.#board, this.#state, record, gone, origin.connection);
+      response = await exchange.end(response, streams);
+    }
+    return response;
+  }
+
+  async #serve(
+    asked: Asked,
+    received: Received,
+    record: RequestRecord,
+    { connection }: Origin,
+    exchange?: FaultyExchange,
+  ): Promise<Response> {
+    const { url, signal } = received;
+    const all = this.#board.outlets;
+    const open = (controller: ReadableStreamDefaultController<Uint8Array>): Outlet =>
+      new Outlet(controller, { subject: record, trouble: exchange?.trouble, reset: connection?.reset, all });
+    const full = { ...received, open, lag: exchange?.lag };
+    const ends = (): AbortSignal => AbortSignal.any([signal, this.#state.closed, this.#board.broken]);
+    if (asked.kind === "resource" && asked.verb === "watch" && reachesFuture(url, this.#state, full.lag)) {
+      await waitFor(url, this.#state, full.lag, ends());
+    }
+    const response = serve(this.#state, asked, full);
+    if (response.status === 504 && await waitFor(url, this.#state, full.lag, ends())) {
+      return serve(this.#state, asked, full);
+    }
+    return response;
   }
 }
 
-/** How long a read waits for a resource version that has not come yet, in ms. */
-const FUTURE_PATIENCE = 3000;
+/** What a user agent begins with. */
+function agentOf(headers: Headers): string {
+  const agent = headers.get("user-agent") ?? "";
+  const slash = agent.indexOf("/");
+  return slash < 0 ? agent : agent.slice(0, slash);
+}
 
 /** Reads the body of a request; protocol buffers become the JSON that they stand for. */
 async function receive(request: Request): Promise<{ body: string; headers: Headers }> {

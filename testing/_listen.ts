@@ -4,14 +4,17 @@
  * ```ts
  * import { listen } from "./_listen.ts";
  *
- * const { url, listener } = await listen(() => new Response("hello"), { port: 0, hostname: "127.0.0.1", tls: false });
+ * const answer = () => Promise.resolve(new Response("hello"));
+ * const { url, close } = await listen(answer, { port: 0, hostname: "127.0.0.1", tls: false });
  * console.assert(await (await fetch(url)).text() === "hello");
- * await listener.shutdown();
+ * await close();
  * ```
  *
  * @module
  */
 import { Authority } from "./_certificates.ts";
+import type { Connection } from "./_faulty_exchange.ts";
+import { Relay } from "./_relay.ts";
 
 /** What somebody listens on. */
 export interface Address {
@@ -27,33 +30,59 @@ export interface Listener {
   readonly port: number;
   /** The authority that the certificate is from, PEM. */
   readonly ca: string | undefined;
-  readonly listener: Deno.HttpServer;
+  /** Breaks all connections, and refuses new ones. */
+  down(): void;
+  /** Listens again. */
+  up(): void;
+  /** Ends it; resolves when nothing is left open. */
+  close(): Promise<void>;
 }
 
-/** Listens; `lost` answers when `answer` failed, and throws to break the connection. */
-export async function listen(
-  answer: (request: Request) => Response | Promise<Response>,
-  address: Address,
-  lost?: (error: unknown) => Response,
-): Promise<Listener> {
+/** Answers a request that came over a connection; when that broke it does not matter what with. */
+export type AnswerOver = (request: Request, connection: Connection) => Promise<Response>;
+
+/** Listens. */
+export async function listen(answer: AnswerOver, address: Address): Promise<Listener> {
   const { port, hostname, tls } = address;
   const authority = tls ? new Authority("tend-api-server") : undefined;
   const hosts = new Set(["kubernetes.default.svc", "localhost", "127.0.0.1"]);
   if (!hostname.includes(":")) hosts.add(hostname);
-  const { promise, resolve } = Promise.withResolvers<Deno.NetAddr>();
-  const listener = Deno.serve({
-    port,
-    hostname,
-    onListen: resolve,
-    ...(lost ? { onError: lost } : {}),
+  let relay: Relay | undefined;
+  const server = Deno.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    onListen: () => {},
     ...authority?.server([...hosts]),
-  }, answer);
-  const bound = await promise;
+  }, async (request, { remoteAddr }) => {
+    const reset = (): Error => {
+      relay?.break((remoteAddr as Deno.NetAddr).port);
+      return new TypeError("connection reset");
+    };
+    try {
+      return await answer(request, { reset });
+    } catch {
+      reset();
+      return new Response(null, { status: 503 });
+    }
+  });
+  try {
+    relay = new Relay({ port, hostname }, server.addr.port);
+  } catch (error) {
+    await server.shutdown();
+    throw error;
+  }
+  const { port: bound } = relay;
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   return {
-    url: `${tls ? "https" : "http"}://${host}:${bound.port}`,
-    port: bound.port,
+    url: `${tls ? "https" : "http"}://${host}:${bound}`,
+    port: bound,
     ca: authority?.cert,
-    listener,
+    down: () => relay.down(),
+    up: () => relay.up(),
+    async close() {
+      relay.refuse();
+      await server.shutdown();
+      await relay.close();
+    },
   };
 }

@@ -13,6 +13,7 @@ import { behaviourOf, view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
 import { accepted } from "./_codec.ts";
 import { encodeItem, encodeObject, type Representation } from "./_encode.ts";
+import type { Lag } from "./_lag.ts";
 import { isObject } from "./_objects.ts";
 import { matchesFields, matchesLabels, parseFields, parseLabels } from "./_selectors.ts";
 import {
@@ -205,13 +206,19 @@ export function representation(call: Call, list: boolean): Representation | "tab
 /** Answers a GET of one object. */
 export function get(call: Call): Answer {
   const version = call.query.get("resourceVersion") ?? "";
-  if (version !== "" && parseVersion(version, false) > call.server.store.version) {
-    throw versionTooLarge(version, call.server.store.version);
-  }
+  const newest = (call.lag ?? call.server.store).version;
+  if (version !== "" && parseVersion(version, false) > newest) throw versionTooLarge(version, newest);
   const as = representation(call, false);
-  const live = mustExist(call, liveOf(call));
+  const live = mustExist(call, call.lag ? seenBy(call.lag, call) : liveOf(call));
   if (as === "table") return { code: 200, body: tableOf(call, [live], {}, call.server.now()) };
   return { code: 200, body: encodeObject(call.info, live, as) };
+}
+
+/** The object of a call as a replica sees it that is behind. */
+function seenBy(lag: Lag, call: Call): Revision | undefined {
+  const collection = collectionOf(call);
+  const there = collection.list({ namespace: namespaceOf(call), at: lag.versionOf(collection) });
+  return there.find(({ name }) => name === call.asked.name);
 }
 
 /** What a list found. */
@@ -228,7 +235,7 @@ export function find(call: Call): Found {
   timeoutSeconds(query);
   const { selects, all } = selectionOf(call);
   const collection = collectionOf(call);
-  const newest = server.store.version;
+  const newest = call.lag ? call.lag.versionOf(collection) : server.store.version;
   const asked = query.get("resourceVersion") ?? "", match = query.get("resourceVersionMatch") ?? "";
   const token = query.get("continue") ?? "";
   if (token !== "" && asked !== "" && asked !== "0") {

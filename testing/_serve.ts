@@ -11,16 +11,16 @@
  */
 import { forbiddenAccess } from "./_auth.ts";
 import { view } from "./_behaviour.ts";
-import type { AccessAttributes, Answer, Call, ServerState, User } from "./_call.ts";
+import type { AccessAttributes, Answer, Call, OpenOutlet, ServerState, User } from "./_call.ts";
 import { checkCustom, negotiate } from "./_codec.ts";
-import { discover, health, VERSION } from "./_discovery.ts";
 import { partial } from "./_encode.ts";
 import { handle } from "./_handle.ts";
+import type { Lag } from "./_lag.ts";
 import type { Kube } from "./_objects.ts";
-import { openApi } from "./_openapi.ts";
-import { errorResponse, jsonResponse, textResponse } from "./_respond.ts";
+import { servePath } from "./_paths.ts";
+import { errorResponse, jsonResponse } from "./_respond.ts";
 import type { Asked, ResourceRequest } from "./_router.ts";
-import { noResource, pageNotFound } from "./_status.ts";
+import { methodNotAllowed, noResource, pageNotFound } from "./_status.ts";
 import { tableOf } from "./_table.ts";
 
 /** What a request asks for, in the words of RBAC. */
@@ -40,6 +40,10 @@ export interface Received {
   readonly user: User;
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
+  /** The replica behind that reads are answered from. */
+  readonly lag?: Lag | undefined;
+  /** Says where the lines of a watch go. */
+  readonly open?: OpenOutlet | undefined;
 }
 
 /** Answers a request. */
@@ -49,29 +53,6 @@ export function serve(server: ServerState, asked: Asked, received: Received): Re
   if (!server.allows(user, attributes)) throw forbiddenAccess(user, attributes);
   if (asked.kind === "path") return servePath(server, request, url);
   return serveResource(server, received, asked);
-}
-
-function servePath(server: ServerState, request: Request, url: URL): Response {
-  const { pathname: path, searchParams } = url;
-  const accept = request.headers.get("accept");
-  const healthy = health(path, searchParams);
-  if (healthy !== undefined) return textResponse(200, healthy);
-  if (path === "/version" || path === "/version/") return jsonResponse({ code: 200, body: { ...VERSION } }, accept, []);
-  const described = path.startsWith("/openapi/") ? openApi(server.registry, path) : undefined;
-  if (described) return jsonResponse(described, null, []);
-  const answer = discover(server.registry, path, accept);
-  if (answer) return jsonResponse(answer, answer.headers ? null : accept, []);
-  if (path === "/") return jsonResponse({ code: 200, body: { paths: rootPaths(server) } }, accept, []);
-  throw pageNotFound();
-}
-
-function rootPaths({ registry }: ServerState): string[] {
-  const paths = ["/api", "/api/v1", "/apis", "/apis/", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"];
-  for (const { name, versions } of registry.groups()) {
-    if (name === "") continue;
-    paths.push(`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`));
-  }
-  return paths.sort();
 }
 
 /** Shows what a write answered with as the client wants it. */
@@ -100,18 +81,19 @@ const DEPRECATED: Readonly<Record<string, string>> = {
 };
 
 function serveResource(server: ServerState, received: Received, asked: ResourceRequest): Response {
-  const { request, url, body, headers, user, signal } = received;
+  const { request, url, body, headers, user, signal, lag, open } = received;
   const { group, version, plural } = asked;
   const info = server.registry.find(group, version, plural);
   if (!info) throw server.registry.isBuiltin(group) ? noResource() : pageNotFound();
   const misplaced = info.namespaced ? asked.name !== "" && !asked.inNamespace : asked.inNamespace;
   const unscoped = info.namespaced && !asked.inNamespace && !["list", "watch"].includes(asked.verb);
-  if (misplaced || unscoped) throw info.custom ? pageNotFound() : noResource();
   const { method } = request;
+  const listed = asked.name === "" && info.verbs.includes("list");
+  if (misplaced || unscoped) throw info.custom ? pageNotFound() : listed ? methodNotAllowed() : noResource();
   const deprecation = info.custom ? info.custom.deprecation : DEPRECATED[info.storage];
   const warnings: string[] = deprecation ? [deprecation] : [];
   const accept = headers.get("accept");
-  const call: Call = { server, asked, info, method, query: url.searchParams, headers, user, body, warnings, signal };
+  const call: Call = { server, asked, info, method, query: url.searchParams, headers, user, body, warnings, signal, lag, open };
   try {
     if (info.custom) checkCustom(accept);
     const answer = handle(call);

@@ -228,6 +228,7 @@ export class Store {
   #dispatching = false;
   readonly #waiting = new Set<{ readonly version: number; readonly resolve: () => void }>();
   #version = 0;
+  #restarted = 0;
 
   /** Takes how many events each resource keeps. */
   constructor(history = 10_000) {
@@ -296,6 +297,16 @@ export class Store {
       this.#waiting.delete(waiting);
       signal.removeEventListener("abort", abort);
     }
+  }
+
+  /** The version at the last restart: watches from before it are expired, as a new watch cache begins there. */
+  get restarted(): number {
+    return this.#restarted;
+  }
+
+  /** Forgets what only the memory of a process holds. */
+  restart(): void {
+    this.#restarted = this.#version;
   }
 
   /** Forgets all events up to a version, as etcd's compaction does. */

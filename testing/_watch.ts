@@ -14,8 +14,9 @@
 import type { Call } from "./_call.ts";
 import { encodeObject, type Representation } from "./_encode.ts";
 import type { Fields } from "./_objects.ts";
+import { Outlet } from "./_outlet.ts";
 import { checkListOptions, parseVersion, representation, selectionOf, timeoutSeconds } from "./_read.ts";
-import { expired } from "./_status.ts";
+import { expired, versionTooLarge } from "./_status.ts";
 import type { State, StoredEvent } from "./_store.ts";
 import { tableOf } from "./_table.ts";
 import { collectionOf, namespaceOf } from "./_write.ts";
@@ -40,15 +41,15 @@ interface Shown {
 
 class Stream {
   readonly #call: Call;
-  readonly #controller: ReadableStreamDefaultController<Uint8Array>;
+  readonly #outlet: Outlet;
   readonly #as: Representation | "table";
   readonly #selection;
   #sent = 0;
   #rows = false;
 
-  constructor(call: Call, controller: ReadableStreamDefaultController<Uint8Array>, as: Representation | "table") {
+  constructor(call: Call, outlet: Outlet, as: Representation | "table") {
     this.#call = call;
-    this.#controller = controller;
+    this.#outlet = outlet;
     this.#as = as;
     this.#selection = selectionOf(call);
   }
@@ -88,7 +89,7 @@ class Stream {
     const lines = event.lines ??= new Map();
     let bytes = lines.get(key);
     if (!bytes) lines.set(key, bytes = line(shown.type, encodeObject(this.#call.info, shown.revision, this.#as)));
-    this.#controller.enqueue(bytes);
+    this.#outlet.send(bytes);
   }
 
   #table(type: string, revision: State): void {
@@ -100,13 +101,13 @@ class Stream {
     );
     if (this.#rows) table.columnDefinitions = null;
     this.#rows = true;
-    this.#controller.enqueue(line(type, JSON.stringify(table)));
+    this.#outlet.send(line(type, JSON.stringify(table)));
   }
 
   initial(revision: State): void {
     if (!this.#selects(revision)) return;
     if (this.#as === "table") return this.#table("ADDED", revision);
-    this.#controller.enqueue(line("ADDED", encodeObject(this.#call.info, revision, this.#as)));
+    this.#outlet.send(line("ADDED", encodeObject(this.#call.info, revision, this.#as)));
   }
 
   bookmark(version: number, initialEnd: boolean): void {
@@ -118,11 +119,11 @@ class Stream {
     if (this.#as === "table") {
       object = { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata, columnDefinitions: null, rows: [] };
     }
-    this.#controller.enqueue(line("BOOKMARK", JSON.stringify(object)));
+    this.#outlet.send(line("BOOKMARK", JSON.stringify(object)), true);
   }
 
   error(status: unknown): void {
-    this.#controller.enqueue(line("ERROR", JSON.stringify(status)));
+    this.#outlet.send(line("ERROR", JSON.stringify(status)));
   }
 }
 
@@ -133,7 +134,7 @@ function stamped({ object, writtenAs }: State, version: number): State {
 
 /** Answers a watch: a stream that ends at its timeout, when the client goes, or when the server closes. */
 export function watch(call: Call): ReadableStream<Uint8Array> {
-  const { query, server, signal } = call;
+  const { query, server, signal, lag } = call;
   checkListOptions(query, true);
   const seconds = timeoutSeconds(query);
   const asked = query.get("resourceVersion") ?? "";
@@ -144,12 +145,13 @@ export function watch(call: Call): ReadableStream<Uint8Array> {
   const initial = query.get("sendInitialEvents");
   const timeout = seconds > 0 ? seconds * 1000 : MIN_TIMEOUT * (1 + server.random());
   const collection = collectionOf(call);
-  let finish = (): void => {};
+  let finish = (): void => {}, dispose = (): void => {};
 
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      const stream = new Stream(call, controller, as);
-      const newest = server.store.version;
+      const outlet = call.open?.(controller) ?? new Outlet(controller);
+      const stream = new Stream(call, outlet, as);
+      const newest = lag ? lag.versionOf(collection) : server.store.version;
       let ended = false;
       const timers: ReturnType<typeof setTimeout>[] = [];
       const listening = new DisposableStack();
@@ -164,36 +166,45 @@ export function watch(call: Call): ReadableStream<Uint8Array> {
       const close = (): void => {
         if (ended) return;
         finish();
-        controller.close();
+        outlet.close();
       };
       const abort = (): void => {
         if (ended) return;
         finish();
-        controller.error(signal.reason);
+        outlet.fail(signal.reason);
       };
+      outlet.onEnded = finish;
+      dispose = () => outlet[Symbol.dispose]();
       if (signal.aborted) return abort();
       if (server.closed.aborted) return close();
 
       const sendsState = initial === "true" || (initial === null && (asked === "" || asked === "0"));
-      if (!sendsState && from > 0 && from < collection.compacted) {
-        stream.error(expired(`too old resource version: ${from} (${collection.compacted})`).status);
+      const oldest = Math.max(collection.compacted, server.store.restarted);
+      if (!sendsState && from > 0 && from < oldest) {
+        stream.error(expired(`too old resource version: ${from} (${oldest})`).status);
+        return close();
+      }
+      if (initial === "true" && from > newest) {
+        stream.error(versionTooLarge(asked, newest).status);
         return close();
       }
       if (sendsState) {
         const namespace = namespaceOf(call) || undefined;
-        for (const revision of collection.list({ namespace })) stream.initial(revision);
+        for (const revision of collection.list({ namespace, at: newest })) stream.initial(revision);
         stream.sent = newest;
         if (initial === "true" && bookmarks) stream.bookmark(newest, true);
       } else {
         stream.sent = from > 0 ? from : newest;
-        for (const event of collection.since(stream.sent)) stream.event(event);
+        for (const event of collection.since(stream.sent)) if (event.version <= newest) stream.event(event);
       }
-      listening.use(collection.listen((event) => stream.event(event)));
+      if (ended) return;
+      const listener = (event: StoredEvent): void => stream.event(event);
+      listening.use(lag ? lag.listen(collection, listener) : collection.listen(listener));
       signal.addEventListener("abort", abort, { once: true });
       server.closed.addEventListener("abort", close, { once: true });
       timers.push(setTimeout(close, timeout));
       if (bookmarks) {
-        const sendBookmark = (): void => stream.bookmark(Math.max(stream.sent, server.store.version), false);
+        const sendBookmark = (): void => stream.bookmark(Math.max(stream.sent, (lag ?? server.store).version), false);
         if (timeout > 2000) timers.push(setTimeout(sendBookmark, timeout - 2000));
         const repeat = (): void => {
           timers[slot] = setTimeout(() => {
@@ -207,6 +218,7 @@ export function watch(call: Call): ReadableStream<Uint8Array> {
     },
     cancel() {
       finish();
+      dispose();
     },
   });
 }

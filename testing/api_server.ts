@@ -14,20 +14,32 @@
  */
 import { Client } from "../client.ts";
 import type { KubernetesObject } from "../resource.ts";
-import type { ApiServerClientOptions, ApiServerOptions, Listening, ListenOptions } from "./_api_server_options.ts";
+import {
+  type ApiServerClientOptions,
+  type ApiServerOptions,
+  checkAddress,
+  checkOptions,
+  checkRestart,
+  type Listening,
+  type ListenOptions,
+  type RestartOptions,
+} from "./_api_server_options.ts";
 import { applyAll } from "./_apply.ts";
 import { ADMIN, Users } from "./_auth.ts";
 import type { ServerState, User } from "./_call.ts";
 import { runControllers } from "./_controllers.ts";
 import { serveDefinitions } from "./_definitions.ts";
-import { Faults } from "./_faults.ts";
-import { Front, NEVER } from "./_front.ts";
+import type { ExpectedRequest, ExpectOptions } from "./_expectation.ts";
+import { FaultBoard } from "./_fault_board.ts";
+import type { Faults } from "./_faults.ts";
+import { Front } from "./_front.ts";
 import { kubeconfigOf } from "./_kubeconfig.ts";
-import { listen } from "./_listen.ts";
+import { listen, type Listener } from "./_listen.ts";
 import { performer } from "./_performer.ts";
 import { Rbac } from "./_rbac.ts";
 import { Registry } from "./_registry.ts";
-import type { RecordedRequest } from "./_requests.ts";
+import { pause } from "./_pause.ts";
+import { type RecordedRequest, Requests } from "./_requests.ts";
 import { seed } from "./_seed.ts";
 import { Store } from "./_store.ts";
 import { uuid } from "./_uuid.ts";
@@ -36,7 +48,7 @@ import { uuid } from "./_uuid.ts";
 export class ApiServer implements AsyncDisposable {
   /** Answers a request in process; a stream ends when the request's signal aborts, or the server closes. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** The requests that came, oldest first; may be cleared. */
+  /** The requests that came, oldest first; may be cleared. Of very many only the newest are kept. */
   readonly requests: RecordedRequest[];
   /** What goes wrong on request. */
   readonly faults: Faults;
@@ -44,44 +56,45 @@ export class ApiServer implements AsyncDisposable {
   readonly #state: ServerState;
   readonly #closed = new AbortController();
   readonly #resources = new DisposableStack();
-  readonly #listeners = new Set<Deno.HttpServer>();
+  readonly #listeners = new Set<Listener>();
   readonly #clients = new Set<Client>();
   readonly #front: Front;
+  readonly #board: FaultBoard;
+  readonly #requests: Requests;
 
   /**
    * Starts it at once; nothing is opened.
    *
-   * @throws {RangeError} If `history` is not a positive integer
+   * @throws {RangeError} If a number in the options is out of its range
+   * @throws {TypeError} If another option is not what it must be
    */
   constructor(options: ApiServerOptions = {}) {
     const { now = () => Date.now(), random = Math.random, users = {}, authorization = false } = options;
-    const { history = 10_000, controllers = [], controllerDelay = 0 } = options;
-    if (!Number.isInteger(history) || history < 1) {
-      throw new RangeError(
-        `Cannot create ApiServer: 'history' must be a positive integer: current value is ${history}`,
-      );
-    }
+    const { history = 10_000, controllers = [], controllerDelay = 0, keepRequests = 10_000 } = options;
+    checkOptions(options);
     for (const [token, user] of Object.entries(users)) this.#users.add(token, { groups: [], ...user });
     const store = new Store(history);
+    const board = this.faults = this.#board = new FaultBoard(store, now);
+    const time = (): Date => new Date(now() + board.skew);
     const rbac = new Rbac(store);
     this.#state = {
       store,
       registry: new Registry(),
-      now: () => new Date(now()),
+      now: time,
       random,
       uid: () => uuid(random),
       closed: this.#closed.signal,
       authorizes: authorization,
       allows: (user, attributes) => !authorization || rbac.reason(user, attributes) !== undefined,
-      authenticate: (token) => this.#users.authenticate(token, store, new Date(now())),
+      authenticate: (token) => this.#users.authenticate(token, store, time()),
       issueToken: (...parts) => this.#users.issue(this.#state, ...parts),
     };
     this.#resources.use(serveDefinitions(this.#state));
     seed(this.#state);
-    this.faults = new Faults(now);
     this.#resources.use(runControllers(this.#state, controllers, performer(this.#state), controllerDelay));
-    this.#front = new Front(this.#state, this.faults);
-    this.requests = this.#front.requests;
+    this.#requests = new Requests(keepRequests);
+    this.requests = this.#requests.list;
+    this.#front = new Front(this.#state, board, this.#requests, now);
     this.fetch = (request) => this.#front.answer(request);
   }
 
@@ -92,13 +105,13 @@ export class ApiServer implements AsyncDisposable {
 
   /** Makes a client that asks in process. */
   client(options: ApiServerClientOptions = {}): Client {
-    const { user, groups = [], ...rest } = options;
+    const { user, groups = [], name, ...rest } = options;
     const asked: User = user === undefined ? ADMIN : { name: user, groups };
-    const as = rest.token === undefined ? asked : undefined;
+    const origin = { user: rest.token === undefined ? asked : undefined, client: name };
     const client = new Client({
       server: "http://kubernetes.default.svc",
       ...rest,
-      fetch: (request) => this.#front.answer(request, as),
+      fetch: (request) => this.#front.answer(request, origin),
     });
     this.#clients.add(client);
     return client;
@@ -110,7 +123,7 @@ export class ApiServer implements AsyncDisposable {
    * @throws {Error} If the server refuses one; the message says which and why
    */
   apply(source: string | object | readonly object[]): Promise<KubernetesObject[]> {
-    return applyAll(this.#state.registry, (request) => this.#front.answer(request, ADMIN), source);
+    return applyAll(this.#state.registry, (request) => this.#front.answer(request, { user: ADMIN }), source);
   }
 
   /**
@@ -119,16 +132,18 @@ export class ApiServer implements AsyncDisposable {
    * kubectl and client-go send tokens over HTTPS alone: over HTTP they are who asks without saying so, which is a cluster
    * admin while `authorization` is off. Client certificates are not asked for.
    *
+   * @throws {RangeError} If the port is none
+   * @throws {TypeError} If another option is not what it must be
    * @throws {Error} If the port is taken
    */
   async listen(options: ListenOptions = {}): Promise<Listening> {
     const { port = 0, hostname = "127.0.0.1", tls = false } = options;
-    const lost = (error: unknown): Response => {
-      if (this.#closed.signal.aborted) return new Response(null, { status: 503 });
-      throw error; // Breaks the connection.
-    };
-    const answer = (request: Request): Promise<Response> => this.#front.answer(request, undefined, NEVER);
-    const { listener, url, port: bound, ca } = await listen(answer, { port, hostname, tls }, lost);
+    checkAddress(options);
+    const listener = await listen(
+      (request, connection) => this.#front.answer(request, { connection }),
+      { port, hostname, tls },
+    );
+    const { url, port: bound, ca } = listener;
     this.#listeners.add(listener);
     const token = uuid(this.#state.random);
     this.#users.add(token, ADMIN);
@@ -146,12 +161,54 @@ export class ApiServer implements AsyncDisposable {
     this.#state.store.compact();
   }
 
+  /**
+   * Restarts the server: all connections break, new ones are refused while it is down, and what is stored stays. Versions
+   * from before it are too old to watch from, as the new process has not seen them. Resolves when it is up again.
+   *
+   * @throws {RangeError} If `for` is negative or no number
+   */
+  async restart(options: RestartOptions = {}): Promise<void> {
+    checkRestart(options);
+    const { for: ms = 0 } = options;
+    this.#front.down = true;
+    for (const listener of this.#listeners) listener.down();
+    this.#board.breakAll();
+    try {
+      if (ms > 0) await pause(ms, this.#closed.signal);
+    } catch {
+      return; // Closed meanwhile.
+    }
+    this.#state.store.restart();
+    this.#front.down = false;
+    for (const listener of this.#listeners) listener.up();
+  }
+
+  /**
+   * Says which requests a test expects from now on. When the answer is disposed, it throws if others came or some did not.
+   *
+   * ```ts
+   * import { ApiServer } from "@tend/operator/testing";
+   *
+   * await using server = new ApiServer();
+   * {
+   *   using _ = server.expect([{ verb: ["list", "watch"] }, { verb: "create", resource: "jobs", times: 0 }]);
+   *   // Run what is tested.
+   * }
+   * ```
+   *
+   * @throws {TypeError} If what is expected has a member that is none
+   */
+  expect(expected: readonly ExpectedRequest[], options: ExpectOptions = {}): Disposable {
+    return this.#requests.expect(expected, options);
+  }
+
   /** Ends all streams and stops listening. */
   async close(): Promise<void> {
+    this.#board.clear();
     this.#closed.abort();
     this.#resources.dispose();
     await Promise.all([...this.#clients].map((client) => client.close()));
-    await Promise.all([...this.#listeners].map((listener) => listener.shutdown()));
+    await Promise.all([...this.#listeners].map((listener) => listener.close()));
   }
 
   /** Closes the server. */

@@ -17,8 +17,12 @@ export {
   type ApiServerOptions,
   type Listening,
   type ListenOptions,
+  type RestartOptions,
 } from "./_api_server_options.ts";
 export { type RecordedRequest } from "./_requests.ts";
 export { type ControllerName } from "./_controllers.ts";
-export { type Fault, type FaultMatch, Faults, type FaultSubject } from "./_faults.ts";
+export { type ExpectedRequest, type ExpectOptions } from "./_expectation.ts";
+export { type Fault, type FaultMatch, type Faults, type PartitionOptions, type TimedMatch } from "./_faults.ts";
+export { type LagBy } from "./_lag.ts";
+export { type RequestMatch, type RequestSubject } from "./_match.ts";
 export { ControlPlane, type ControlPlaneOptions, type PlaneUser, type ServiceAccountOptions } from "./control_plane.ts";
