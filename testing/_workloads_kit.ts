@@ -12,7 +12,7 @@
  */
 import { groupOf } from "../resource.ts";
 import type { ServerState } from "./_call.ts";
-import { selects } from "./_kinds_workloads.ts";
+import { selects } from "./_label_selectors.ts";
 import { equal, type Fields, type Kube, timestamp } from "./_objects.ts";
 import { pathOf, type Perform } from "./_perform.ts";
 

@@ -1,0 +1,118 @@
+/**
+ * Sets what admission and the server set in a new pod: its priority, what it tolerates, how it is served.
+ *
+ * ```ts
+ * import { qosClass } from "./_pods_admission.ts";
+ *
+ * console.assert(qosClass({ containers: [{ name: "main" }] }) === "BestEffort");
+ * ```
+ *
+ * @module
+ */
+import type { Ground } from "./_kind.ts";
+import { type Fields, isObject } from "./_objects.ts";
+import { nanosOf } from "./_pods_resources.ts";
+import { forbidden } from "./_status.ts";
+
+const NOT_READY = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+const PODS = { group: "", plural: "pods" };
+const COMPUTED = "must not be provided in pod spec; priority admission controller computed";
+const FROM_CLASS = "from the given PriorityClass name";
+
+function refuse(pod: Fields, why: string): Error {
+  return forbidden(PODS, pod.metadata?.name ?? "", why);
+}
+
+/** The classes that are there before any is made. */
+const SYSTEM: Readonly<Record<string, number>> = {
+  "system-cluster-critical": 2_000_000_000,
+  "system-node-critical": 2_000_001_000,
+};
+
+function classOf(pod: Fields, server: Ground): Fields {
+  const classes = server.store.collection("priorityclasses.scheduling.k8s.io");
+  const name = pod.spec.priorityClassName;
+  if (name) {
+    const found = classes.get("", name)?.object as Fields | undefined;
+    if (found) return found;
+    if (Object.hasOwn(SYSTEM, name)) return { value: SYSTEM[name] };
+    throw refuse(pod, `no PriorityClass with name ${name} was found`);
+  }
+  const defaults = classes.list({}).map(({ object }) => object as Fields).filter((each) => each.globalDefault === true);
+  const [lowest] = defaults.sort((a, b) => a.value - b.value);
+  if (lowest) pod.spec.priorityClassName = lowest.metadata.name;
+  return lowest ?? { value: 0 };
+}
+
+function setPriority(pod: Fields, server: Ground): void {
+  const { spec } = pod;
+  const { value, preemptionPolicy = "PreemptLowerPriority" } = classOf(pod, server);
+  if (typeof spec.priority === "number" && spec.priority !== value) {
+    throw refuse(pod, `the integer value of priority (${spec.priority}) ${COMPUTED} ${value} ${FROM_CLASS}`);
+  }
+  spec.priority = value;
+  if (spec.preemptionPolicy && spec.preemptionPolicy !== preemptionPolicy) {
+    const given = `the string value of PreemptionPolicy (${spec.preemptionPolicy})`;
+    throw refuse(pod, `${given} ${COMPUTED} ${preemptionPolicy} ${FROM_CLASS}`);
+  }
+  spec.preemptionPolicy = preemptionPolicy;
+}
+
+function setTolerations(spec: Fields): void {
+  const tolerations: Fields[] = spec.tolerations ?? [];
+  for (const key of NOT_READY) {
+    const tolerated = tolerations.some((each) =>
+      (each.key === undefined || each.key === "" || each.key === key) &&
+      (each.effect === undefined || each.effect === "" || each.effect === "NoExecute")
+    );
+    if (!tolerated) tolerations.push({ effect: "NoExecute", key, operator: "Exists", tolerationSeconds: 300 });
+  }
+  spec.tolerations = tolerations;
+}
+
+function setOverhead(pod: Fields, server: Ground): void {
+  const { spec } = pod;
+  const name = spec.runtimeClassName;
+  const found = name === undefined ? undefined : server.store.collection("runtimeclasses.node.k8s.io").get("", name);
+  if (name !== undefined && !found) throw refuse(pod, `pod rejected: RuntimeClass "${name}" not found`);
+  const overhead = (found?.object as Fields | undefined)?.overhead?.podFixed;
+  if (isObject(spec.overhead) && !overhead) {
+    throw refuse(pod, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+  }
+  if (overhead) spec.overhead = overhead;
+}
+
+/** Sets what admission and the server set in a new pod. */
+export function preparePod(pod: Fields, server: Ground): void {
+  const { spec } = pod;
+  if (!isObject(spec)) return;
+  setPriority(pod, server);
+  setTolerations(spec);
+  setOverhead(pod, server);
+  pod.status = { phase: "Pending", qosClass: qosClass(spec) };
+  if (spec.schedulingGates?.length > 0) {
+    pod.status.conditions = [{
+      lastProbeTime: null,
+      lastTransitionTime: null,
+      message: "Scheduling is blocked due to non-empty scheduling gates",
+      reason: "SchedulingGated",
+      status: "False",
+      type: "PodScheduled",
+    }];
+  }
+}
+
+/** How a pod is served when a node runs short, by what it asks for. */
+export function qosClass(spec: Fields): string {
+  const containers: Fields[] = spec.resources?.requests || spec.resources?.limits
+    ? [{ resources: spec.resources }]
+    : [...spec.containers ?? [], ...spec.initContainers ?? []];
+  const amounts = containers.flatMap(({ resources = {} }) =>
+    ["cpu", "memory"].map((name) => ({
+      request: nanosOf(resources.requests?.[name]),
+      limit: nanosOf(resources.limits?.[name]),
+    }))
+  );
+  if (amounts.every(({ request, limit }) => request === 0n && limit === 0n)) return "BestEffort";
+  return amounts.every(({ request, limit }) => limit > 0n && request === limit) ? "Guaranteed" : "Burstable";
+}
