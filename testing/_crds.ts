@@ -13,6 +13,7 @@ import { checkRules, hasRules } from "./_cel_rules.ts";
 import { withDefaults } from "./_defaults.ts";
 import { type FieldError, invalid, noField } from "./_field_error.ts";
 import type { Behaviour } from "./_kind.ts";
+import { bareFinalizers } from "./_metadata.ts";
 import { equal, type Fields, type Kube } from "./_objects.ts";
 import { prune } from "./_prune.ts";
 import { validate } from "./_validate.ts";
@@ -84,6 +85,8 @@ function behaviour(version: Fields, schema: Schema, storage: Fields, group: stri
   return {
     status,
     conditionalUpdate: true,
+    bareFinalizers: true,
+    warnings: (object, old) => bareFinalizers(object.metadata?.finalizers, old?.metadata?.finalizers),
     desired: ({ metadata: _metadata, status: given, ...rest }) => status ? rest : { ...rest, status: given },
     validate: (object, _apiVersion, subresource, old, warn) => {
       const whole = subresource !== "status" || !status;
@@ -96,7 +99,10 @@ function behaviour(version: Fields, schema: Schema, storage: Fields, group: stri
     },
     statusKeepsMetadata: true,
     ...(selectable.length > 0 ? { selectable } : {}),
-    toStorage: (object) => ({ ...object, apiVersion: `${group}/${storage.name}` }),
+    toStorage: (object) => {
+      const moved = { ...object, apiVersion: `${group}/${storage.name}` };
+      return version === storage ? moved : prune(moved, storedSchema, { nulls: true }).object as Fields;
+    },
     fromStorage: reader(schema, storedSchema),
   };
 }
@@ -119,11 +125,22 @@ function instead({ group, versions }: Fields, version: Fields, kind: string): st
   return `; use ${group}/${better} ${kind}`;
 }
 
+const ANYTHING: Schema = { "x-kubernetes-preserve-unknown-fields": true };
+
+function schemaOf(version: Fields): Schema {
+  return version.schema?.openAPIV3Schema ?? ANYTHING;
+}
+
+/** The schemas of all versions, by which managers that wrote in another one are told of a write. */
+function schemasOf({ spec }: Kube): ReadonlyMap<string, Schema> {
+  return new Map(spec.versions.map((each: Fields) => [`${spec.group}/${each.name}`, schemaOf(each)]));
+}
+
 function resourceOf(definition: Kube, version: Fields): ResourceInfo {
   const { spec, metadata } = definition;
   const names: Fields = definition.status?.acceptedNames?.kind ? definition.status.acceptedNames : spec.names;
   const storage = spec.versions.find((each: Fields) => each.storage) ?? version;
-  const schema: Schema = version.schema?.openAPIV3Schema ?? { "x-kubernetes-preserve-unknown-fields": true };
+  const schema = schemaOf(version);
   const apiVersion = `${spec.group}/${version.name}`;
   const warning = version.deprecationWarning ??
     `${apiVersion} ${names.kind} is deprecated${instead(spec, version, names.kind)}`;
@@ -145,6 +162,7 @@ function resourceOf(definition: Kube, version: Fields): ResourceInfo {
     custom: {
       definition: String(metadata.name),
       schema,
+      versions: schemasOf(definition),
       behaviour: behaviour(version, schema, storage, spec.group),
       columns: version.additionalPrinterColumns,
       scale: version.subresources?.scale,

@@ -96,6 +96,11 @@ function checkVersions(versions: readonly Fields[]): Cause[] {
   return causes;
 }
 
+function missingVersion(name: string): string {
+  return `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until ` +
+    `a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
+}
+
 /** The versions that were ever stored must be there, the one that is stored among them. */
 function checkStored(versions: readonly Fields[], stored: readonly string[] | null): Cause[] {
   const field = "status.storedVersions";
@@ -103,7 +108,7 @@ function checkStored(versions: readonly Fields[], stored: readonly string[] | nu
   const names = versions.map(({ name }) => name);
   const storage = versions.findLast((each) => each.storage)?.name;
   const causes = [...stored.entries()].filter(([, name]) => !names.includes(name))
-    .map(([index, name]) => cause.invalid(`${field}[${index}]`, name, "must appear in spec.versions"));
+    .map(([index, name]) => cause.invalid(`${field}[${index}]`, name, missingVersion(name)));
   if (storage !== undefined && !stored.includes(storage)) {
     causes.push(cause.invalid(field, stored, `must have the storage version ${storage}`));
   }

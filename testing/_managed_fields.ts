@@ -34,6 +34,7 @@ import {
 import { equalJson, isObject, type JsonObject } from "./_json.ts";
 import { PatchError } from "./_json_patch.ts";
 import { capManagers, type Manager, managerId, type Managers, readManagers, writeManagers } from "./_managers.ts";
+import { versionProblem, type VersionSchemas } from "./_manager_versions.ts";
 import { rootType } from "./_root_type.ts";
 import type { Schema } from "./_schema.ts";
 import type { FieldType } from "./_typed.ts";
@@ -51,6 +52,8 @@ export interface WriteOptions {
   schema?: Schema | undefined;
   /** The version that the request names fields in. */
   apiVersion: string;
+  /** The schemas of all versions, if the kind has several. */
+  versions?: VersionSchemas | undefined;
   /** The subresource that is written, such as `status`. */
   subresource?: string | undefined;
   /** Now (RFC 3339, whole seconds). */
@@ -231,8 +234,16 @@ function startingManagers({ live, updated, subresource }: TrackOptions): Manager
 export function trackUpdate(options: TrackOptions): object {
   const { live, updated, schema } = options;
   const managers = startingManagers(options);
-  if (managers.size > 0 || live === undefined) updateManagers(options, managers, rootType(schema));
+  if (managers.size > 0 || live === undefined) {
+    const problem = versionProblem(writtenIn(managers), options.apiVersion, options.versions, live, updated);
+    // A write is not refused for its managers: they stay as they were.
+    if (problem === undefined) updateManagers(options, managers, rootType(schema));
+  }
   return unlessSame(live, withManagers(updated, managers));
+}
+
+function writtenIn(managers: Managers): string[] {
+  return [...managers.values()].map(({ apiVersion }) => apiVersion);
 }
 
 /** Names the object that a request applies, as error messages do. */
@@ -302,6 +313,8 @@ export function applyPatch(options: ApplyOptions): ApplyResult {
     managers.set(id, { ...self, time: last?.time, fields });
     let object = merge(type, stored, applied);
     if (last !== undefined && !isEmpty(last.fields)) object = pruned(type, object, managers, last.fields);
+    const problem = versionProblem(writtenIn(managers), apiVersion, options.versions, stored, object as object);
+    if (problem !== undefined) throw new PatchError(problem, 500, "");
     const changes = filtered(compare(type, stored, object), reset);
     const lost = takeAway(managers, id, changes, forced);
     if (lost !== undefined) return { conflicts: conflictsOf(managers, lost) };

@@ -41,6 +41,7 @@ export function track(call: Call, live: Kube | undefined, updated: Kube, subreso
     manager,
     schema: schemaOf(info),
     apiVersion: info.apiVersion,
+    versions: info.custom?.versions,
     subresource,
     time: timestamp(server.now()),
     reset: resetBy(info, subresource),
@@ -49,7 +50,7 @@ export function track(call: Call, live: Kube | undefined, updated: Kube, subreso
 }
 
 /** What is owned through a scale is noted without a time. */
-function timeless(object: Kube, manager: string): Kube {
+export function timeless(object: Kube, manager: string): Kube {
   const managedFields = object.metadata.managedFields?.map((entry) => {
     if (entry.subresource !== "scale" || entry.manager !== manager) return entry;
     const { time: _, ...rest } = entry;

@@ -44,7 +44,8 @@ export function patchType(contentType: string | null): PatchType | undefined {
   return TYPES[mediaType(contentType ?? "").type];
 }
 
-function typeOf(call: Call): PatchType {
+/** The type of a call's patch; refuses others. */
+export function typeOf(call: Call): PatchType {
   const found = patchType(call.headers.get("content-type"));
   const { custom } = call.info;
   if (found === undefined || (found === "strategic" && custom)) {
@@ -81,7 +82,7 @@ export function patch(call: Call): Answer {
 }
 
 /** The error for a patch whose result is no object of the kind. */
-function unprocessable(shown: string, why: string): StatusError {
+export function unprocessable(shown: string, why: string): StatusError {
   const causes = [{
     field: "patch",
     message: `Invalid value: ${JSON.stringify(shown)}: ${why}`,
@@ -132,7 +133,7 @@ export function asStatus(error: unknown): unknown {
   });
 }
 
-function readApplied(call: Call): Fields {
+export function readApplied(call: Call): Fields {
   let value: unknown;
   const json = call.body.trimStart().startsWith("{");
   try {
@@ -185,6 +186,7 @@ function apply(call: Call, subresource: "" | "status"): Answer {
       force: query.get("force") === "true",
       schema: schemaOf(info),
       apiVersion: info.apiVersion,
+      versions: info.custom?.versions,
       subresource,
       time: timestamp(server.now()),
       reset: resetBy(info, subresource),
@@ -225,7 +227,7 @@ function sortedKeys(value: unknown): unknown {
   return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sortedKeys(value[key])]));
 }
 
-function applyConflict(conflicts: readonly Conflict[]): StatusError {
+export function applyConflict(conflicts: readonly Conflict[]): StatusError {
   const details = { causes: conflictCauses(conflicts) };
   return new StatusError({ code: 409, reason: "Conflict", message: conflictMessage(conflicts), details });
 }

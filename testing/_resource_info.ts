@@ -35,6 +35,8 @@ export interface CustomVersion {
   /** The definition's name. */
   readonly definition: string;
   readonly schema: Schema;
+  /** The schemas of all versions, by `apiVersion`. */
+  readonly versions: ReadonlyMap<string, Schema>;
   readonly behaviour: Behaviour;
   readonly columns: readonly PrinterColumn[] | undefined;
   readonly scale: ScalePaths | undefined;

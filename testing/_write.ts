@@ -311,7 +311,9 @@ function store(call: Call, live: Revision, old: Kube, object: Kube): State {
     if (!isDryRun(call)) collection.remove(namespace, name);
     return unstored(call, object);
   }
-  if (equal(object, old)) return live;
+  // A version that is not stored may not show all that is.
+  const whole = !info.custom || info.custom.storageVersion === info.version;
+  if (whole && equal(object, old)) return live;
   if (isDryRun(call)) return unstored(call, object);
   const stored = toStorage(call, object);
   if (equal(stored, live.object)) return live;
