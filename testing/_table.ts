@@ -2,9 +2,9 @@
  * Makes the tables that `kubectl get` shows: the columns of built-in kinds, and those that definitions print.
  *
  * ```ts
- * import { jsonPath } from "./_table.ts";
+ * import { tableOf } from "./_table.ts";
  *
- * console.assert(jsonPath({ spec: { list: [{ a: 1 }] } }, ".spec.list[0].a") === 1);
+ * console.assert(typeof tableOf === "function");
  * ```
  *
  * @module
@@ -16,8 +16,11 @@ import type { Call } from "./_call.ts";
 import { negotiate } from "./_codec.ts";
 import type { PrinterColumn } from "./_crds.ts";
 import { partial } from "./_encode.ts";
+import { podConditions } from "./_cells_pods.ts";
+import { jsonPath } from "./_json_path.ts";
 import { type Fields, isObject, type Kube } from "./_objects.ts";
 import type { State } from "./_revision.ts";
+import { badRequest } from "./_status.ts";
 import { CELLS } from "./_table_cells.ts";
 
 const NAME_TEXT = DESCRIPTIONS[0]!;
@@ -29,42 +32,38 @@ const AGE: PrinterColumn = {
   jsonPath: ".metadata.creationTimestamp",
 };
 
-/** The value at a simple JSONPath: names, indexes, quoted names and `[?(@.a=="b")]`. */
-export function jsonPath(object: unknown, path: string): unknown {
-  let value: unknown = object;
-  const parts = path.match(/\[\?\(@\.[^)]*\)\]|\['[^']*'\]|\[\d+\]|\[\*\]|(\\.|[^.[\]])+/g) ?? [];
-  for (const part of parts) {
-    const filter = /^\[\?\(@\.([\w.]+)\s*==\s*["']([^"']*)["']\)\]$/.exec(part);
-    if (filter) {
-      const list = Array.isArray(value) ? value : [];
-      value = list.find((each) => String(jsonPath(each, `.${filter[1]}`)) === filter[2]);
-    } else if (/^\[\d+\]$/.test(part)) value = Array.isArray(value) ? value[Number(part.slice(1, -1))] : undefined;
-    else if (part === "[*]") value = Array.isArray(value) ? value[0] : undefined;
-    else {
-      const name = part.startsWith("['") ? part.slice(2, -2) : part.replace(/\\(.)/g, "$1");
-      value = isObject(value) ? value[name] : undefined;
-    }
-    if (value === undefined || value === null) return undefined;
-  }
-  return value;
+/** A value as a column of texts shows it: what is no text as JSON, its members sorted. */
+function text(value: unknown): string {
+  if (value === null) return "<no value>";
+  return typeof value === "string" ? value : JSON.stringify(sorted(value));
 }
 
-function printed(value: unknown, type: string, now: Date): unknown {
-  if (value === undefined || value === null) return null;
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
+}
+
+const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+
+function printed(object: Fields, { type, jsonPath: path }: PrinterColumn, now: Date): unknown {
+  const found = jsonPath(object, path);
+  if (found === undefined || found.length === 0) return null;
+  const [value] = found;
   switch (type) {
-    case "date":
-      return typeof value === "string" ? age(value, now) : null;
     case "string":
-      return typeof value === "string" ? value : JSON.stringify(value);
+      return text(value);
+    case "date":
+      if (typeof value !== "string") return null;
+      return value === "" ? "<unknown>" : RFC3339.test(value) ? age(value, now) : "<invalid>";
     case "integer":
-      return Number.isInteger(value) ? value : Number.isFinite(Number(value)) ? Math.trunc(Number(value)) : null;
+      return typeof value === "number" ? Math.trunc(value) : null;
     case "number":
-      return Number.isFinite(Number(value)) ? Number(value) : null;
+      return typeof value === "number" ? value : null;
     case "boolean":
       return typeof value === "boolean" ? value : null;
-    default:
-      return null;
   }
+  return null;
 }
 
 function customColumns(columns: readonly PrinterColumn[]): Fields[] {
@@ -99,6 +98,16 @@ function plainCells(columns: readonly Fields[], { metadata }: Kube, now: Date): 
   });
 }
 
+const INCLUDES = ["Object", "Metadata", "None", ""];
+
+/** Refuses to show of objects what cannot be shown beside their cells. */
+export function checkInclude(query: URLSearchParams): void {
+  const include = query.get("includeObject") ?? "";
+  if (INCLUDES.includes(include)) return;
+  const why = `Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`;
+  throw badRequest(`Unable to convert to Table as requested: includeObject: ${why}`);
+}
+
 /** The table of these objects. */
 export function tableOf(call: Call, revisions: readonly State[], metadata: Fields, now: Date): Fields {
   const { info, query } = call;
@@ -107,16 +116,22 @@ export function tableOf(call: Call, revisions: readonly State[], metadata: Field
   const columnDefinitions = custom ? customColumns(custom) : builtinColumns(key);
   const print = CELLS[key];
   const version = negotiate(call.headers.get("accept"))?.version || "v1";
-  const include = query.get("includeObject") ?? "Metadata";
+  checkInclude(query);
+  const include = query.get("includeObject") || "Metadata";
   const rows = revisions.map((revision) => {
     const object = view(info, revision);
+    const name = object.metadata.name ?? "";
+    // Built-in kinds are printed as they are stored, in whatever version they are shown.
+    const stored = { ...revision.object, metadata: { ...revision.object.metadata, name } };
     const cells = custom
-      ? [object.metadata.name, ...custom.map((each) => printed(jsonPath(object, each.jsonPath), each.type, now))]
+      ? [name, ...custom.map((each) => printed(object, each, now))]
       : print
-      ? print(object, { age: age(object.metadata.creationTimestamp, now), now })
+      ? print(stored, { age: age(object.metadata.creationTimestamp, now), now })
       : plainCells(columnDefinitions, object, now);
+    const conditions = key === "v1 pods" ? podConditions(stored) : undefined;
     return {
       cells,
+      ...(conditions ? { conditions } : {}),
       ...(include === "None"
         ? { object: null }
         : { object: include === "Object" ? object : { ...partial(object), apiVersion: `meta.k8s.io/${version}` } }),
