@@ -22,8 +22,8 @@ import { catchUp } from "./_versions.ts";
 
 /** A connection that requests come over. */
 export interface Connection {
-  /** Breaks it; answers with the error that says so. */
-  readonly reset: () => Error;
+  /** Breaks it. */
+  readonly reset: () => void;
 }
 
 const READS = new Set(["get", "list", "watch"]);
@@ -130,7 +130,8 @@ export class FaultyExchange {
   }
 
   #reset(): never {
-    throw this.#connection?.reset() ?? connectionReset();
+    this.#connection?.reset();
+    throw connectionReset();
   }
 
   #note(text: string): void {

@@ -33,7 +33,7 @@ export interface Listener {
   /** Breaks all connections, and refuses new ones. */
   down(): void;
   /** Listens again. */
-  up(): void;
+  up(): Promise<void>;
   /** Ends it; resolves when nothing is left open. */
   close(): Promise<void>;
 }
@@ -54,10 +54,7 @@ export async function listen(answer: AnswerOver, address: Address): Promise<List
     onListen: () => {},
     ...authority?.server([...hosts]),
   }, async (request, { remoteAddr }) => {
-    const reset = (): Error => {
-      relay?.break((remoteAddr as Deno.NetAddr).port);
-      return new TypeError("connection reset");
-    };
+    const reset = (): void => relay?.break((remoteAddr as Deno.NetAddr).port);
     try {
       return await answer(request, { reset });
     } catch {

@@ -16,6 +16,7 @@
  *
  * @module
  */
+import { connectionReset } from "./_faults.ts";
 import type { RequestSubject } from "./_match.ts";
 
 /** What goes wrong with a stream. */
@@ -36,8 +37,8 @@ export interface OutletOptions {
   readonly subject?: RequestSubject | undefined;
   /** What goes wrong. @default {nothing} */
   readonly trouble?: StreamTrouble | undefined;
-  /** Breaks the connection; answers with the error that the client gets in process. */
-  readonly reset?: (() => Error) | undefined;
+  /** Breaks the connection. @default {there is none: the stream fails} */
+  readonly reset?: (() => void) | undefined;
   /** The outlets that are open; it is in there until it ends. */
   readonly all?: Set<Outlet> | undefined;
 }
@@ -50,7 +51,7 @@ export class Outlet implements Disposable {
   onEnded: () => void = () => {};
   readonly #controller: ReadableStreamDefaultController<Uint8Array>;
   readonly #trouble: StreamTrouble;
-  readonly #reset: () => Error;
+  readonly #reset: (() => void) | undefined;
   readonly #all: Set<Outlet> | undefined;
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
   /** True if lines go straight through. */
@@ -61,7 +62,7 @@ export class Outlet implements Disposable {
 
   /** Takes what the lines are put into. */
   constructor(controller: ReadableStreamDefaultController<Uint8Array>, options: OutletOptions = {}) {
-    const { subject, trouble, reset = () => new TypeError("connection reset"), all } = options;
+    const { subject, trouble, reset, all } = options;
     this.subject = subject;
     this.#controller = controller;
     this.#trouble = trouble ?? {};
@@ -96,8 +97,11 @@ export class Outlet implements Disposable {
   /** Breaks the connection. */
   break(): void {
     if (this.#over) return;
-    this.fail(this.#reset());
+    this[Symbol.dispose]();
     this.onEnded();
+    if (!this.#reset) return this.#controller.error(connectionReset());
+    this.#reset();
+    this.#controller.close();
   }
 
   /** Keeps back what is sent from now on. */

@@ -40,6 +40,7 @@ export class Relay {
   readonly #pairs = new Map<number, Pair>();
   readonly #running = new Set<Promise<void>>();
   #listener: Deno.TcpListener | undefined;
+  #accepting: Promise<void> | undefined;
 
   /**
    * Listens at once, for a server at a port of loopback.
@@ -65,7 +66,8 @@ export class Relay {
   }
 
   /** Listens again. */
-  up(): void {
+  async up(): Promise<void> {
+    await this.#accepting; // Until then the port is taken.
     if (!this.#listener) this.#listen(this.port);
   }
 
@@ -83,7 +85,8 @@ export class Relay {
 
   #listen(port: number): number {
     const listener = this.#listener = Deno.listen({ port, hostname: this.#hostname });
-    this.#track(this.#accept(listener));
+    this.#accepting = this.#accept(listener);
+    this.#track(this.#accepting);
     return listener.addr.port;
   }
 

@@ -180,7 +180,7 @@ export class ApiServer implements AsyncDisposable {
     }
     this.#state.store.restart();
     this.#front.down = false;
-    for (const listener of this.#listeners) listener.up();
+    await Promise.all([...this.#listeners].map((listener) => listener.up()));
   }
 
   /**
