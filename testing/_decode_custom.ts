@@ -26,10 +26,10 @@ export function decodeCustom(
   applied = false,
 ): Decoded {
   const { schema } = info.custom!;
-  const pruned = prune(object, schema, { nulls: applied });
-  const problems = pruned.unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
-  const decoded = withDefaults(pruned.object, schema) as Kube;
   try {
+    const pruned = prune(object, schema, { nulls: applied });
+    const problems = pruned.unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
+    const decoded = withDefaults(pruned.object, schema) as Kube;
     const metadata = decodeGo(decoded.metadata ?? {}, metadataSchema()).object;
     return { object: { ...decoded, metadata }, problems };
   } catch (error) {

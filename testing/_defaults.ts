@@ -15,7 +15,7 @@ import type { Schema } from "./_schema.ts";
 const defaulting = new WeakMap<Schema, boolean>();
 
 /** Tells whether there is any default at or below a schema. */
-function hasDefaults(schema: Schema): boolean {
+export function hasDefaults(schema: Schema): boolean {
   const known = defaulting.get(schema);
   if (known !== undefined) return known;
   // A schema within itself adds nothing.

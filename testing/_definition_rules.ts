@@ -2,7 +2,8 @@
  * Checks CustomResourceDefinitions: names, versions and schemas.
  *
  * ```ts
- * import { validateDefinition } from "./_definition_rules.ts";
+ * import { hasDefaults } from "./_defaults.ts";
+import { validateDefinition } from "./_definition_rules.ts";
  *
  * console.assert(validateDefinition({ metadata: { name: "a" }, spec: {} }).length > 0);
  * ```
@@ -140,6 +141,21 @@ export function validateDefinition(
   else if (!SCOPES.includes(scope)) causes.push(cause.unsupported("spec.scope", scope, SCOPES));
   causes.push(...checkNames(names), ...checkVersions(versions ?? []));
   causes.push(...checkStored(versions ?? [], status?.storedVersions ?? null));
+  if (spec.preserveUnknownFields === true) causes.push(...checkPreserved(versions ?? [], old));
+  return causes;
+}
+
+/** That all unknown fields stay cannot be said any more, only that it was. */
+function checkPreserved(versions: readonly Fields[], old: Fields | undefined): Cause[] {
+  const refuse = (why: string): Cause => cause.invalid("spec.preserveUnknownFields", true, why);
+  const causes: Cause[] = [];
+  if (versions.some(({ schema }) => hasDefaults(schema?.openAPIV3Schema ?? {}))) {
+    causes.push(refuse("must be false in order to use defaults in the schema"));
+  }
+  if (old?.spec?.preserveUnknownFields !== true) {
+    const instead = "set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+    causes.push(refuse(`cannot set to true, ${instead}`));
+  }
   return causes;
 }
 

@@ -185,6 +185,7 @@ function copy(document: Document, operation: JsonObject): void {
 }
 
 function apply(document: Document, operation: unknown): void {
+  if (operation === null) refuse("an operation must be an object");
   if (!isObject(operation)) malformed("invalid JSON patch");
   const path = operation.op === "add" || operation.op === "remove" ? pathOf(operation, "path") : "";
   switch (operation.op) {

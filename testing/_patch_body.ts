@@ -48,7 +48,7 @@ function checkOperations(value: unknown): string[] {
   if (!Array.isArray(value)) throw undecodable(misfit(value, `value of type []${OPERATION}`));
   const unknown: string[] = [];
   for (const [index, operation] of value.entries()) {
-    if (operation === null) continue;
+    if (operation === null) continue; // It is one without members, and refused when its turn comes.
     if (!isObject(operation)) throw undecodable(misfit(operation, `value of type ${OPERATION}`));
     for (const name in operation) {
       const member = operation[name];

@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { DecodeError, decodeGo } from "./_go_decode.ts";
 import { isObject, type JsonObject, putMember } from "./_json.ts";
 import { metadataSchema } from "./_root_type.ts";
 import type { Schema } from "./_schema.ts";
@@ -34,6 +35,8 @@ const ANY: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": tr
 /**
  * Prunes a custom resource: unknown fields go, except where the schema preserves them, and so do nulls of fields that are not
  * nullable and have no default. Unknown fields of `metadata` go too.
+ *
+ * @throws {DecodeError} If metadata within the object is of wrong types
  */
 export function prune(object: object, schema: Schema = ANY, { nulls = false }: PruneOptions = {}): Pruned {
   const pruner = new Pruner();
@@ -66,7 +69,7 @@ class Pruner {
       const before = value[key];
       let after = before;
       if (embedded && META_FIELDS.has(key)) {
-        if (key === "metadata") after = this.#metadata(before, metadataSchema(), at);
+        if (key === "metadata") after = this.#metadata(before, metadataSchema(), at, resource);
       } else {
         const known = schema && childOf(schema, key);
         if (known !== undefined) after = this.visit(before, known.schema, at, false);
@@ -91,8 +94,9 @@ class Pruner {
     return out ?? value;
   }
 
-  #metadata(value: unknown, schema: Schema, path: string): unknown {
+  #metadata(value: unknown, schema: Schema, path: string, own: boolean): unknown {
     if (!isObject(value)) return value;
+    if (!own) checkMetadata(value, schema, path);
     let out: JsonObject | undefined;
     for (const key in value) {
       if (Object.hasOwn(schema.properties!, key)) continue;
@@ -100,6 +104,16 @@ class Pruner {
       delete (out ??= { ...value })[key];
     }
     return out ?? value;
+  }
+}
+
+/** Refuses metadata within an object that no metadata can be read from. */
+function checkMetadata(value: JsonObject, schema: Schema, path: string): void {
+  try {
+    decodeGo(value, schema);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw new DecodeError(`${path}: Invalid value: ${JSON.stringify(value)}: ${error.message}`);
   }
 }
 
