@@ -159,6 +159,16 @@ export class Client implements AsyncDisposable {
     return client;
   }
 
+  /**
+   * Throws what a request that is sent now would be refused with: a signal that has aborted, a lease that may be another's.
+   *
+   * @throws The signal's reason, or what a guard throws
+   */
+  check(): void {
+    for (const signal of this.#scope.signals) signal.throwIfAborted();
+    for (const guard of this.#scope.guards) guard();
+  }
+
   /** Aborts what is under way and closes the connections, also for clients derived from this one; closing one of those does nothing. */
   async close(): Promise<void> {
     if (!this.#derived) await this.#exchange.close();

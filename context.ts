@@ -83,6 +83,17 @@ export interface Context {
   readonly log: Logger;
 
   /**
+   * Throws if the run is over: call it right before each change of something outside the cluster.
+   *
+   * Requests to the API server are checked by themselves. A process that stood still for longer than its lease wakes up
+   * wherever it was, before its signal can abort; only a look at the clock tells that another may lead by now.
+   *
+   * @throws {LeadershipLostError} If the lease is lost, or may be
+   * @throws The signal's reason, if it has aborted
+   */
+  check(): void;
+
+  /**
    * Merges into the object's status; sends nothing when that changes nothing.
    *
    * It lands on this very object, never on a successor of the same name, and is computed again when the status changed meanwhile.
@@ -188,6 +199,10 @@ export class ReconcileContext implements Context {
 
   get operator(): string {
     return this.#environment.operator;
+  }
+
+  check(): void {
+    this.client.check();
   }
 
   /**

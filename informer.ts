@@ -212,10 +212,19 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const { apiVersion, kind } = this.resource;
     const { metadata } = object;
     if (object.apiVersion !== apiVersion || object.kind !== kind || !metadata?.uid || !metadata.resourceVersion) return;
-    const part = this.#parts.get("") ?? this.#parts.get(metadata.namespace ?? "");
+    const part = this.#partOf(object);
     if (!part || isGone(object) || !this.#selects(object)) return;
     part.store.accept(this.#decoder.decode(structuredClone(object)));
     this.#emitter.drain();
+  }
+
+  /** True for an object that is within its namespaces and selectors, as far as they can be told from the object. */
+  covers(object: KubernetesObject): boolean {
+    return this.#partOf(object) !== undefined && this.#selects(object);
+  }
+
+  #partOf({ metadata }: KubernetesObject): Part<T> | undefined {
+    return this.#parts.get("") ?? this.#parts.get(metadata.namespace ?? "");
   }
 
   /**

@@ -41,6 +41,8 @@ export class Collector {
   readonly #later: (work: () => void) => void;
   /** Dependents by the uid of an owner. */
   readonly #dependents = new Map<string, Map<string, Place>>();
+  /** Those with an owner of a kind that is not served: looked at again when a kind is defined. */
+  readonly #puzzling = new Map<string, Place>();
 
   /** Takes the objects that are there into its graph. */
   constructor(server: ServerState, perform: Perform, later: (work: () => void) => void) {
@@ -67,6 +69,13 @@ export class Collector {
     this.#link(collection.id, current.object, previous?.object);
     if ((current.object.metadata.ownerReferences ?? []).length > 0) this.#later(() => this.#attempt(place));
     if (deleting(current.object)) this.#later(() => this.#finish(place));
+    if (current.object.kind === "CustomResourceDefinition") this.#later(() => this.#reconsider());
+  }
+
+  #reconsider(): void {
+    const places = [...this.#puzzling.values()];
+    this.#puzzling.clear();
+    for (const place of places) this.#attempt(place);
   }
 
   #link(storage: string, object: Kube | undefined, previous: Kube | undefined): void {
@@ -111,7 +120,10 @@ export class Collector {
     if (references.length === 0) return;
     const solid: OwnerReference[] = [], waiting: OwnerReference[] = [];
     for (const reference of references) {
-      if (!this.#known(reference)) return;
+      if (!this.#known(reference)) {
+        this.#puzzling.set(`${place.storage} ${place.namespace}/${place.name}`, place);
+        return;
+      }
       const owner = this.#owner(reference, place.namespace);
       if (!owner) continue;
       const waits = deleting(owner) && has(owner, FOREGROUND) && reference.blockOwnerDeletion === true;

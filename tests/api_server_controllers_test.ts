@@ -1,5 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
+import { z } from "zod";
+import { customResource } from "../crd.ts";
+import type { KubernetesObject } from "../resource.ts";
 import { ApiServer } from "../testing/mod.ts";
 import { CONFIG_MAPS, send } from "./_api.ts";
 
@@ -66,6 +69,35 @@ Deno.test("ApiServer deletes what has an owner that never was", async () => {
   const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "none", uid }];
   await send(server, `POST ${CONFIG_MAPS}`, { metadata: { name: "a", ownerReferences } });
   await time.tickAsync(1);
+  assertEquals(await names(server), []);
+});
+
+Deno.test("ApiServer deletes dependents of a kind that is gone once it is defined anew", async () => {
+  using time = new FakeTime();
+  await using server = new ApiServer({ controllers: ["garbage-collector"] });
+  const definition = (await server.apply(
+    customResource({ group: "example.com", version: "v1", kind: "Box", spec: z.object({}) }).crd(),
+  ))[0]!;
+  const boxes = "/apis/example.com/v1/namespaces/default/boxes";
+  const box = await send(server, `POST ${boxes}`, {
+    apiVersion: "example.com/v1",
+    kind: "Box",
+    metadata: { name: "a" },
+    spec: {},
+  });
+  const reference = { apiVersion: "example.com/v1", kind: "Box", name: "a", uid: box.body.metadata.uid };
+  await send(server, `POST ${CONFIG_MAPS}`, { metadata: { name: "child", ownerReferences: [reference] } });
+  await send(server, `DELETE /apis/apiextensions.k8s.io/v1/customresourcedefinitions/boxes.example.com`);
+  await time.tickAsync(1000);
+  assertEquals(await names(server), ["child"]);
+  const { spec, metadata: { name } } = definition as KubernetesObject & { spec: unknown };
+  await server.apply({
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name },
+    spec,
+  });
+  await time.tickAsync(1000);
   assertEquals(await names(server), []);
 });
 

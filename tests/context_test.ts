@@ -523,3 +523,27 @@ Deno.test("a kind without the status subresource, written by its main path, is t
   assertEquals(log.texts("warning").length, 1);
   assertStringIncludes(log.texts("warning")[0]!, `plains.example.com default/p, at ["/status/runs"]`);
 });
+
+Deno.test("check() throws when the lease may be another's though no timer has told so yet, and aborts the run", async () => {
+  using time = new FakeTime();
+  await using server = await serverOf("a");
+  const seen: string[] = [];
+  let still = 0;
+  const controller = things().timeout({ seconds: 400 }).reconcile(async (_object, ctx) => {
+    if (seen.length > 0) return;
+    ctx.check();
+    seen.push("at first all is well");
+    still = 60_000; // No timer has rung meanwhile.
+    seen.push(`aborted: ${ctx.signal.aborted}`);
+    try {
+      ctx.check();
+    } catch (error) {
+      seen.push((error as Error).name, `aborted: ${ctx.signal.aborted}`);
+    }
+  });
+  await using _running = start(operatorOf(controller).leaderElection("default", "things"), server.client(), time, {
+    now: () => Date.now() + still,
+  });
+  await leap(time, 120_000);
+  assertEquals(seen, ["at first all is well", "aborted: false", "LeadershipLostError", "aborted: true"]);
+});
