@@ -29,7 +29,10 @@ export function decodeBuiltin(info: ResourceInfo, object: Kube, refuse: (why: st
   try {
     const { object: decoded, unknown } = decodeGo(object, schema);
     const problems = unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
-    return { object: ordered(decoded, info.apiVersion, info.kind), problems };
+    const result = ordered(decoded, info.apiVersion, info.kind);
+    // No managers are not the same as managers that were not said.
+    if ((object.metadata?.managedFields as unknown[] | undefined)?.length === 0) result.metadata.managedFields = [];
+    return { object: result, problems };
   } catch (error) {
     if (error instanceof DecodeError) throw refuse(error.message);
     throw error;

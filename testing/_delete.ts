@@ -12,14 +12,17 @@
 import { admitDelete } from "./_admission.ts";
 import { behaviourOf, view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
-import { bodyFormat, checkSize, parseYaml, readBody } from "./_codec.ts";
-import { syntaxError } from "./_json_text.ts";
-import { equal, type Fields, isObject, type Kube, ordered, timestamp } from "./_objects.ts";
-import { type DeleteOptions, deleteOptions } from "./_options.ts";
+import { readBody } from "./_codec.ts";
+import { decodeAs } from "./_decode.ts";
+import { type DeleteOptions, deleteOptionsOf, readDeleteOptions } from "./_delete_options.ts";
+import { storageConflict } from "./_identity.ts";
+import { equal, type Fields, type Kube, ordered, timestamp } from "./_objects.ts";
+import { checkWriteOptions, isDryRun } from "./_options.ts";
 import { admitByPolicies } from "./_policies.ts";
+import { EVICTION } from "./_registered.ts";
 import { badRequest, conflict } from "./_status.ts";
 import type { Revision } from "./_store.ts";
-import { collectionOf, isGone, liveOf, mustExist } from "./_write.ts";
+import { collectionOf, isGone, liveOf, matchNamespace, mustExist } from "./_write.ts";
 
 const ORPHAN = "orphan", FOREGROUND = "foregroundDeletion";
 
@@ -47,26 +50,11 @@ function policyOf({ propagationPolicy, orphanDependents }: DeleteOptions): Delet
   return orphanDependents ? "Orphan" : "Background";
 }
 
-function readOptions(call: Call): DeleteOptions {
-  const { body } = call;
-  checkSize(body);
-  if (body.trim() === "") return deleteOptions(call, undefined);
-  const format = bodyFormat(call.headers.get("content-type"));
-  let value: unknown;
-  try {
-    value = format === "json" ? JSON.parse(body) : parseYaml(body);
-  } catch (error) {
-    const why = format === "json" ? syntaxError(body) : undefined;
-    throw badRequest(`couldn't get version/kind; json parse error: ${why ?? (error as Error).message}`);
-  }
-  return deleteOptions(call, isObject(value) ? value : undefined);
-}
-
 function checkPreconditions(call: Call, old: Kube, { preconditions }: DeleteOptions): void {
   const { uid, resourceVersion } = preconditions ?? {};
   const subject = { group: call.info.group, plural: call.info.kind };
   const { metadata } = old;
-  if (uid !== undefined && uid !== metadata.uid) {
+  if (typeof uid === "string" && uid !== metadata.uid) {
     throw conflict(
       subject,
       metadata.name!,
@@ -74,7 +62,7 @@ function checkPreconditions(call: Call, old: Kube, { preconditions }: DeleteOpti
         "The object might have been deleted and then recreated",
     );
   }
-  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+  if (typeof resourceVersion === "string" && resourceVersion !== metadata.resourceVersion) {
     throw conflict(
       subject,
       metadata.name!,
@@ -101,6 +89,13 @@ export function deleteObject(call: Call, live: Revision, options: DeleteOptions)
   const { metadata } = object;
   const namespace = metadata.namespace ?? "", name = metadata.name!;
   checkPreconditions(call, object, options);
+  if (options.unsafe) {
+    throw storageConflict(
+      info,
+      metadata,
+      "unsafe deletion is not allowed because the object is decodable from storage",
+    );
+  }
   const grace = behaviour.grace?.(object, options.gracePeriodSeconds) ?? 0;
   const finalizers = finalizersAfter(metadata.finalizers ?? [], policyOf(options), behaviour.orphans ?? false);
   const meta: Fields = { ...metadata };
@@ -117,20 +112,21 @@ export function deleteObject(call: Call, live: Revision, options: DeleteOptions)
   const marked = behaviour.prepareDelete?.({ ...object, metadata: meta }) as Kube ?? { ...object, metadata: meta };
   if (isGone(info.storage, marked)) {
     if (options.dryRun) return { object: marked, gone: true };
-    const removed = collection.remove(namespace, name)!;
-    if (!behaviour.grace) return { object: removed.object, gone: true };
-    const last = { ...marked, metadata: { ...meta, resourceVersion: removed.object.metadata.resourceVersion! } };
-    return { object: last, gone: true };
+    // What could be given grace is marked first, even if it is given none: a watch sees it MODIFIED, then DELETED.
+    if (behaviour.grace && !equal(marked, object)) {
+      collection.put(namespace, name, ordered(marked, object.apiVersion, object.kind), live.writtenAs);
+    }
+    return { object: collection.remove(namespace, name)!.object, gone: true };
   }
   if (equal(marked, object) || options.dryRun) return { object: marked, gone: false };
   const ready = ordered(marked, object.apiVersion, object.kind);
-  return { object: collection.put(namespace, name, ready).object, gone: false };
+  return { object: collection.put(namespace, name, ready, live.writtenAs).object, gone: false };
 }
 
 /** Answers a DELETE of one object. */
 export function remove(call: Call): Answer {
   const { info } = call;
-  const options = readOptions(call);
+  const options = readDeleteOptions(call);
   const live = mustExist(call, liveOf(call));
   admitDelete(call);
   admitByPolicies(call, "DELETE", undefined, view(info, live));
@@ -141,20 +137,28 @@ export function remove(call: Call): Answer {
     const details = { name, ...group, kind: info.plural, uid };
     return { code: 200, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details } };
   }
-  return { code: 200, body: view(info, { object, version: 0 }) };
+  const code = !gone && options.orphanDependents === false ? 202 : 200;
+  return { code, body: view(info, { object, version: 0, writtenAs: live.writtenAs }) };
 }
 
 /** Answers an eviction of a pod: it is deleted. */
 export function evict(call: Call): Answer {
+  const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), "Eviction");
+  checkWriteOptions(call.query, "CreateOptions");
+  const eviction = decodeAs(call, EVICTION, value, { duplicates });
+  matchNamespace(call, eviction);
+  if (eviction.metadata.name !== call.asked.name) {
+    throw badRequest("name in URL does not match name in Eviction object");
+  }
   const live = mustExist(call, liveOf(call));
-  const { value } = readBody(call.body, call.headers.get("content-type"), "Eviction");
-  deleteObject(call, live, deleteOptions(call, value.deleteOptions));
+  const options = deleteOptionsOf(eviction.deleteOptions ?? {});
+  deleteObject(call, live, { ...options, dryRun: options.dryRun || isDryRun(call) });
   return { code: 201, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
 }
 
 /** Deletes what a list found; answers with it as it was. */
 export function removeAll(call: Call, found: readonly Revision[]): void {
-  const options = readOptions(call);
+  const options = readDeleteOptions(call);
   const collection = collectionOf(call);
   for (const { object: { metadata } } of found) {
     const live = collection.get(metadata.namespace ?? "", metadata.name!);

@@ -171,13 +171,21 @@ function versionDocument(registry: Registry, group: string, version: string): An
   return { code: 200, body };
 }
 
-const CHECKS = ["ping", "log", "etcd", "informer-sync"];
+const ALIVE = ["ping", "log", "etcd"];
+
+/** The health checks by path. */
+export const CHECKS: Readonly<Record<string, readonly string[]>> = {
+  healthz: ALIVE,
+  livez: ALIVE,
+  readyz: [...ALIVE, "etcd-readiness", "informer-sync", "shutdown"],
+};
 
 /** Answers a health path; undefined if it is none. */
 export function health(path: string, query: URLSearchParams): string | undefined {
   const [, root = "", check, ...rest] = path.split("/");
-  if (!["healthz", "livez", "readyz"].includes(root) || rest.length > 0) return undefined;
-  if (check !== undefined && check !== "") return CHECKS.includes(check) ? "ok" : undefined;
+  const checks = Object.hasOwn(CHECKS, root) ? CHECKS[root]! : undefined;
+  if (checks === undefined || rest.length > 0) return undefined;
+  if (check !== undefined) return checks.includes(check) ? "ok" : undefined;
   if (!query.has("verbose")) return "ok";
-  return `${CHECKS.map((each) => `[+]${each} ok\n`).join("")}${root} check passed\n`;
+  return `${checks.map((each) => `[+]${each} ok\n`).join("")}${root} check passed\n`;
 }

@@ -16,12 +16,13 @@ import { decode } from "./_decode.ts";
 import { evict, remove, removeAll } from "./_delete.ts";
 import { answerOf } from "./_encode.ts";
 import { checkWriteOptions } from "./_options.ts";
+import { checkName } from "./_identity.ts";
 import { patch } from "./_patch.ts";
 import { encodeList, find, get, list, representation } from "./_read.ts";
 import { bind } from "./_pods_binding.ts";
 import { requestToken, review, REVIEWS } from "./_reviews.ts";
 import { scale } from "./_scale.ts";
-import { methodNotAllowed, noResource, notFound, qualified } from "./_status.ts";
+import { badRequest, methodNotAllowed, noResource, notFound, qualified } from "./_status.ts";
 import { watch } from "./_watch.ts";
 import { create, liveOf, mayCreate, mustExist, update } from "./_write.ts";
 
@@ -37,9 +38,11 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
   const { subresource, verb } = asked;
   const asks = REVIEWS.get(info.storage);
   if (asks && verb === "create" && asked.name === "") return review(call, asks);
+  if (info.storage === "bindings" && verb === "create") return bind(call);
   if (subresource !== "") {
     const sub = info.subresources.get(subresource);
-    if (!sub || asked.rest.length > 0) throw info.custom ? notFound(info, asked.name) : noResource();
+    // What follows the subresource is not looked at for custom resources.
+    if (!sub || (asked.rest.length > 0 && !info.custom)) throw info.custom ? notFound(info, asked.name) : noResource();
     if (!sub.verbs.includes(verb)) throw refuseVerb(call);
     if (subresource === "scale") return scale(call);
     if (subresource === "token") return requestToken(call);
@@ -49,6 +52,10 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
     if (subresource === "binding" && verb === "create") return bind(call);
     if (subresource !== "status") throw noResource();
   } else if (!info.verbs.includes(verb)) throw refuseVerb(call);
+  else if (asked.name === "" && (verb === "update" || verb === "patch")) {
+    throw info.custom ? badRequest("name must be provided") : methodNotAllowed();
+  }
+  if (call.method === "HEAD" && !info.custom) throw methodNotAllowed();
   switch (verb) {
     case "get":
       return get(call);
@@ -75,7 +82,7 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
 }
 
 function refuseVerb({ asked, info }: Call): Error {
-  if (!info.custom || asked.subresource === "") return methodNotAllowed();
+  if (!info.custom) return methodNotAllowed();
   const kind = qualified(info.group, info.plural);
   const details = { details: { kind: info.plural, group: info.group } };
   return methodNotAllowed(`${asked.verb} is not supported on resources of kind "${kind}"`, details);
@@ -83,8 +90,10 @@ function refuseVerb({ asked, info }: Call): Error {
 
 function post(call: Call): Answer {
   const { info, asked } = call;
-  if (asked.name !== "" || (info.namespaced && asked.namespace === "")) throw methodNotAllowed();
-  const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), info.kind);
+  // The name in the path of a custom resource is not looked at.
+  if (asked.name !== "" && !info.custom) throw methodNotAllowed();
+  const named = info.custom !== undefined;
+  const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), info.kind, { named });
   checkWriteOptions(call.query, "CreateOptions");
   return answerOf(info, 201, create(call, decode(call, value, { duplicates })));
 }
@@ -92,14 +101,15 @@ function post(call: Call): Answer {
 function put(call: Call): Answer {
   const { info, asked } = call;
   const subresource = asked.subresource as "" | "status" | "finalize";
-  const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), info.kind);
+  const named = info.custom !== undefined;
+  const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), info.kind, { named });
   checkWriteOptions(call.query, "UpdateOptions");
   const object = decode(call, value, { duplicates });
+  checkName(call, object);
   const live = liveOf(call);
   if (!live && subresource === "" && behaviourOf(info).createOnUpdate) {
     mayCreate(call);
-    object.metadata.name ??= asked.name;
-    return answerOf(info, 201, create(call, object));
+    return answerOf(info, 201, create(call, object, { replaces: true }));
   }
   return answerOf(info, 200, update(call, mustExist(call, live), object, { subresource, replaces: true }));
 }

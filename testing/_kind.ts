@@ -56,6 +56,8 @@ export interface Behaviour {
   readonly statusKeeps?: readonly string[];
   /** True if /status is the only way to write the status. */
   readonly status?: boolean;
+  /** True if a new object keeps the status that it comes with. */
+  readonly keepsStatus?: boolean;
   /** True if PUT makes what is not there. */
   readonly createOnUpdate?: boolean;
   /** True if DELETE answers with the object. */
@@ -68,6 +70,12 @@ export interface Behaviour {
   readonly names?: "subdomain" | "label" | "path" | "label1035";
   /** Fields that selectors may use beside name and namespace. */
   readonly selectable?: readonly string[];
+  /** The same, by apiVersion, where versions differ. */
+  readonly selectableIn?: Readonly<Record<string, readonly string[]>>;
+  /** The object as field selectors see it. */
+  readonly selectedForm?: (object: Fields) => Fields;
+  /** What is said of a field that selectors may not use. */
+  readonly unselectable?: (path: string) => string;
   /** What a selector sees where the field is absent. */
   readonly selectDefaults?: Readonly<Record<string, string>>;
   /** Seconds of grace that a deletion gives, by what it asks for. @default {0} */

@@ -20,6 +20,7 @@ export const DEFINITION: Behaviour = {
   returnsDeleted: true,
   desired: (object) => object.spec,
   conditionalUpdate: true,
+  bareFinalizers: true,
   defaults: ({ spec }) => {
     if (!spec) return;
     const names: Fields = spec.names ??= {};

@@ -47,12 +47,12 @@ export function validateName(name: string, rule: NameRule): string[] {
       ];
     case "label":
       return [
-        ...(name.length > 63 ? ["must be no more than 63 bytes"] : []),
-        ...(LABEL.test(name) ? [] : [LABEL_RULE]),
+        ...(name.length > 63 ? ["must be no more than 63 characters"] : []),
+        ...(LABEL.test(name) ? [] : [SUBDOMAIN.test(name) ? "must not contain dots" : LABEL_RULE]),
       ];
     case "label1035":
       return [
-        ...(name.length > 63 ? ["must be no more than 63 bytes"] : []),
+        ...(name.length > 63 ? ["must be no more than 63 characters"] : []),
         ...(LABEL_1035.test(name) ? [] : [LABEL_1035_RULE]),
       ];
     case "path":
@@ -152,17 +152,31 @@ function validateOwners(meta: DraftMeta): Cause[] {
   return causes;
 }
 
+function isBare(finalizer: string): boolean {
+  return !finalizer.includes("/") && !STANDARD_FINALIZERS.has(finalizer);
+}
+
+/** What is said of finalizers without a domain where they may be: only of those that were not there before. */
+export function bareFinalizers(finalizers: readonly string[] = [], before: readonly string[] = []): string[] {
+  const added = new Set(finalizers.filter((each) => isBare(each) && !before.includes(each)));
+  return [...added].sort().map((each) =>
+    `metadata.finalizers: ${JSON.stringify(each)}: prefer a domain-qualified finalizer name to avoid accidental ` +
+    "conflicts with other finalizer writers"
+  );
+}
+
+/** What is wrong with the finalizers of a built-in kind: they need a domain. */
+function validateDomains(finalizers: readonly string[] = []): Cause[] {
+  const why = "name is neither a standard finalizer name nor is it fully qualified";
+  return [...finalizers.entries()].filter(([, each]) => isBare(each))
+    .map(([index, each]) => cause.invalid(`metadata.finalizers[${index}]`, each, why));
+}
+
 function validateFinalizers(finalizers: readonly string[] | undefined): Cause[] {
-  const causes: Cause[] = [];
-  for (const [index, finalizer] of (finalizers ?? []).entries()) {
-    const path = `metadata.finalizers[${index}]`;
-    causes.push(...validateQualified(finalizer).map((why) => cause.invalid(path, finalizer, why)));
-    if (!finalizer.includes("/") && !STANDARD_FINALIZERS.has(finalizer)) {
-      causes.push(
-        cause.invalid(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified"),
-      );
-    }
-  }
+  const path = "metadata.finalizers";
+  const causes: Cause[] = (finalizers ?? []).flatMap((each) =>
+    validateQualified(each).map((why) => cause.invalid(path, each, why))
+  );
   if ((finalizers ?? []).filter((each) => GC_FINALIZERS.has(each)).length > 1) {
     causes.push(
       cause.invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set"),
@@ -171,8 +185,8 @@ function validateFinalizers(finalizers: readonly string[] | undefined): Cause[] 
   return causes;
 }
 
-/** What is wrong with the metadata of an object. */
-export function validateMetadata(meta: DraftMeta, namespaced: boolean, rule: NameRule): Cause[] {
+/** What is wrong with the metadata of an object; finalizers of those who are not `lenient` need a domain. */
+export function validateMetadata(meta: DraftMeta, namespaced: boolean, rule: NameRule, lenient = false): Cause[] {
   const causes: Cause[] = [];
   if (meta.generateName) {
     const prefix = meta.generateName.replace(/-$/, "a");
@@ -187,6 +201,7 @@ export function validateMetadata(meta: DraftMeta, namespaced: boolean, rule: Nam
   causes.push(...validateAnnotations(meta.annotations));
   causes.push(...validateOwners(meta));
   causes.push(...validateFinalizers(meta.finalizers));
+  if (!lenient) causes.push(...validateDomains(meta.finalizers));
   return causes;
 }
 
@@ -207,8 +222,6 @@ export function validateMetadataUpdate(meta: DraftMeta, old: DraftMeta): Cause[]
     }
   }
   for (const name of ["name", "namespace", "uid", "creationTimestamp"] as const) fixed(name);
-  if (old.deletionTimestamp !== undefined) {
-    for (const name of ["deletionTimestamp", "deletionGracePeriodSeconds"] as const) fixed(name);
-  }
+  for (const name of ["deletionTimestamp", "deletionGracePeriodSeconds"] as const) fixed(name);
   return causes;
 }

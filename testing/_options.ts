@@ -1,5 +1,5 @@
 /**
- * Reads and checks the options of writes: dry run, field manager, field validation, and what a deletion says.
+ * Reads and checks the options of writes: dry run, field manager and field validation.
  *
  * ```ts
  * import { managerOf } from "./_options.ts";
@@ -10,14 +10,12 @@
  * @module
  */
 import type { Call } from "./_call.ts";
-import type { Fields } from "./_objects.ts";
 import { badRequest, type Cause, cause, invalid } from "./_status.ts";
 
 /** How unknown fields are met. */
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
 const VALIDATIONS = ["", "Ignore", "Strict", "Warn"];
-const POLICIES = ["Foreground", "Background", "Orphan"];
 
 /** The field manager of a write: as asked, or the first word of the user agent. */
 export function managerOf(query: URLSearchParams, userAgent: string | null): string {
@@ -37,7 +35,22 @@ export function isDryRun({ query }: Call): boolean {
   return query.getAll("dryRun").some((each) => each === "All");
 }
 
-function unsupportedDryRun(values: readonly string[]): Cause[] {
+/** Reads an integer as Go does from a query. */
+export function parseInteger(text: string): number {
+  const quoted = JSON.stringify(text);
+  if (!/^[-+]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quoted}: invalid syntax`);
+  const value = BigInt(text.replace(/^\+/, ""));
+  if (value !== BigInt.asIntN(64, value)) throw badRequest(`strconv.ParseInt: parsing ${quoted}: value out of range`);
+  return Number(value);
+}
+
+/** Reads a flag as Go does from a query: it is set by any value but `false` and `0`. */
+export function parseFlag(text: string | null): boolean | undefined {
+  return text === null ? undefined : text !== "0" && text.toLowerCase() !== "false";
+}
+
+/** Refuses a dry run that is not of all stages. */
+export function unsupportedDryRun(values: readonly string[]): Cause[] {
   if (values.every((each) => each === "All")) return [];
   return [{ ...cause.unsupported("dryRun", values, ["All"]) }];
 }
@@ -74,58 +87,4 @@ export function checkWriteOptions(
     causes.push(cause.unsupported("fieldValidation", validation, VALIDATIONS));
   }
   if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind }, "", causes);
-}
-
-/** What a deletion says. */
-export interface DeleteOptions {
-  readonly propagationPolicy?: "Foreground" | "Background" | "Orphan" | undefined;
-  readonly orphanDependents?: boolean | undefined;
-  readonly gracePeriodSeconds?: number | undefined;
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
-  readonly dryRun: boolean;
-}
-
-/** Reads the options of a deletion: from the body if there is one, else from the query. */
-export function deleteOptions(call: Call, body: Fields | undefined): DeleteOptions {
-  const { query } = call;
-  let given: Fields;
-  if (body && Object.keys(body).length > 0) {
-    const { apiVersion, kind } = body;
-    if ((kind !== undefined && kind !== "DeleteOptions")) {
-      throw badRequest(
-        `no kind "${kind}" is registered for version "${apiVersion ?? "v1"}" in scheme "pkg/runtime/scheme.go:111"`,
-      );
-    }
-    given = body;
-  } else {
-    const grace = query.get("gracePeriodSeconds");
-    if (grace !== null && !/^[-+]?\d+$/.test(grace)) {
-      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
-    }
-    given = {
-      propagationPolicy: query.get("propagationPolicy") ?? undefined,
-      orphanDependents: query.has("orphanDependents") ? query.get("orphanDependents") === "true" : undefined,
-      gracePeriodSeconds: grace === null ? undefined : Number(grace),
-      dryRun: query.getAll("dryRun"),
-    };
-  }
-  const dryRun: string[] = given.dryRun ?? query.getAll("dryRun");
-  const policy = given.propagationPolicy ?? undefined, orphan = given.orphanDependents ?? undefined;
-  const causes: Cause[] = [];
-  if (policy !== undefined && orphan !== undefined) {
-    const why = "orphanDependents and deletionPropagation cannot be both set";
-    causes.push(cause.invalid("propagationPolicy", policy, why));
-  }
-  if (policy !== undefined && !POLICIES.includes(policy)) {
-    causes.push(cause.unsupported("propagationPolicy", policy, [...POLICIES, "nil"]));
-  }
-  causes.push(...unsupportedDryRun(dryRun));
-  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", causes);
-  return {
-    propagationPolicy: policy,
-    orphanDependents: orphan,
-    gracePeriodSeconds: given.gracePeriodSeconds ?? undefined,
-    preconditions: given.preconditions ?? undefined,
-    dryRun: dryRun.length > 0,
-  };
 }

@@ -10,6 +10,7 @@
  * @module
  */
 import { builtinSchema } from "./_builtin.ts";
+import { checkTokenRequest } from "./_token_request.ts";
 import type { AccessAttributes, Answer, Call, User } from "./_call.ts";
 import { readBody } from "./_codec.ts";
 import { decode } from "./_decode.ts";
@@ -18,8 +19,8 @@ import { type Fields, type Kube, timestamp } from "./_objects.ts";
 import { checkWriteOptions, managerOf } from "./_options.ts";
 import { track } from "./_ownership.ts";
 import { Rbac } from "./_rbac.ts";
-import { cause, invalid } from "./_status.ts";
-import { liveOf, mustExist } from "./_write.ts";
+import { badRequest, type Cause, cause, invalid } from "./_status.ts";
+import { liveOf, matchNamespace, mustExist } from "./_write.ts";
 
 function attributesOf(spec: Fields): AccessAttributes {
   const { resourceAttributes, nonResourceAttributes } = spec;
@@ -37,18 +38,85 @@ function decide(call: Call, user: User, spec: Fields): Fields {
   return reason === undefined ? { allowed: false } : { allowed: true, ...(reason === "" ? {} : { reason }) };
 }
 
-function subjectReview(call: Call, object: Kube): Kube {
-  const { spec = {} } = object;
-  if (!spec.user && !(spec.groups ?? []).length) {
-    const why = "at least one of user or group must be specified";
-    throw invalid({ group: call.info.group, kind: "" }, "", [cause.invalid("spec.user", "", why)]);
+/** What is wrong with what a review is about. */
+function subjectCauses({ resourceAttributes, nonResourceAttributes }: Fields): Cause[] {
+  const causes: Cause[] = [];
+  if ((resourceAttributes === undefined) === (nonResourceAttributes === undefined)) {
+    const why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+    causes.push(cause.invalid("spec", goAttributes(nonResourceAttributes), why));
   }
-  const status = decide(call, { name: spec.user ?? "", groups: spec.groups ?? [] }, spec);
-  return { ...track(call, undefined, object), status };
+  for (const name of ["fieldSelector", "labelSelector"]) {
+    const selector = resourceAttributes?.[name];
+    if (selector === undefined) continue;
+    const path = `spec.resourceAttributes.${name}`;
+    const { rawSelector = "", requirements = [] } = selector;
+    if (rawSelector === "" && requirements.length === 0) {
+      causes.push(
+        cause.required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`),
+      );
+    } else if (rawSelector !== "" && requirements.length > 0) {
+      causes.push(
+        cause.invalid(`${path}.rawSelector`, rawSelector, "may not specified at the same time as requirements"),
+      );
+    }
+  }
+  return causes;
 }
 
-function selfReview(call: Call, object: Kube): Kube {
-  return { ...track(call, undefined, object), status: decide(call, call.user, object.spec ?? {}) };
+/** Attributes as Go writes them: by the names of its fields. */
+function goAttributes(attributes: Fields | undefined): Fields | undefined {
+  return attributes && { Path: attributes.path ?? "", Verb: attributes.verb ?? "" };
+}
+
+/** Refuses a review that is about nothing, about two things, or that has metadata. */
+function check(call: Call, object: Kube, more: readonly Cause[] = []): void {
+  const causes = [...subjectCauses(object.spec ?? {}), ...more];
+  const { managedFields: _, namespace: _namespace, creationTimestamp: _time, ...given } = object.metadata;
+  if (Object.keys(given).length > 0) {
+    const { namespace: _, ...shown } = object.metadata;
+    causes.push(cause.invalid("metadata", shown, "must be empty"));
+  }
+  if (causes.length > 0) throw invalid({ group: call.info.group, kind: "" }, "", causes);
+}
+
+function noSubject({ user, groups = [] }: Fields): Cause[] {
+  if (user || groups.length > 0) return [];
+  return [cause.invalid("spec.user", "", "at least one of user or group must be specified")];
+}
+
+function reviewed(call: Call, object: Kube): Kube {
+  const { spec = {} } = object;
+  return { ...object, status: decide(call, { name: spec.user ?? "", groups: spec.groups ?? [] }, spec) };
+}
+
+function subjectReview(call: Call, given: Kube): Kube {
+  const object = track(call, undefined, given);
+  check(call, object, noSubject(object.spec ?? {}));
+  return reviewed(call, object);
+}
+
+function localReview(call: Call, given: Kube): Kube {
+  matchNamespace(call, given);
+  const object = track(call, undefined, given);
+  const { spec = {}, metadata } = object;
+  const { resourceAttributes, nonResourceAttributes } = spec;
+  const causes = noSubject(spec);
+  if (resourceAttributes && (resourceAttributes.namespace ?? "") !== metadata.namespace) {
+    const found = resourceAttributes.namespace ?? "";
+    causes.push(cause.invalid("spec.resourceAttributes.namespace", found, "must match metadata.namespace"));
+  }
+  if (nonResourceAttributes) {
+    const why = "disallowed on this kind of request";
+    causes.push(cause.invalid("spec.nonResourceAttributes", goAttributes(nonResourceAttributes), why));
+  }
+  check(call, object, causes);
+  return reviewed(call, object);
+}
+
+function selfReview(call: Call, given: Kube): Kube {
+  const object = track(call, undefined, given);
+  check(call, object);
+  return { ...object, status: decide(call, call.user, object.spec ?? {}) };
 }
 
 function rulesReview(call: Call, object: Kube): Kube {
@@ -75,7 +143,9 @@ function whoAmI(call: Call, object: Kube): Kube {
 }
 
 function tokenReview(call: Call, object: Kube): Kube {
-  const user = call.server.authenticate(object.spec?.token ?? "");
+  const token = object.spec?.token ?? "";
+  if (token === "") throw badRequest("token is required for TokenReview in authentication");
+  const user = call.server.authenticate(token);
   const status = user ? { authenticated: true, user: userInfo(user) } : { user: {}, error: "invalid bearer token" };
   return { ...track(call, undefined, object), status };
 }
@@ -85,7 +155,7 @@ type Review = (call: Call, object: Kube) => Kube;
 /** The resources that are asked, not stored, by storage. */
 export const REVIEWS: ReadonlyMap<string, Review> = new Map<string, Review>([
   ["subjectaccessreviews.authorization.k8s.io", subjectReview],
-  ["localsubjectaccessreviews.authorization.k8s.io", subjectReview],
+  ["localsubjectaccessreviews.authorization.k8s.io", localReview],
   ["selfsubjectaccessreviews.authorization.k8s.io", selfReview],
   ["selfsubjectrulesreviews.authorization.k8s.io", rulesReview],
   ["selfsubjectreviews.authentication.k8s.io", whoAmI],
@@ -94,9 +164,9 @@ export const REVIEWS: ReadonlyMap<string, Review> = new Map<string, Review>([
 
 /** Answers a review. */
 export function review(call: Call, answer: Review): Answer {
-  const { value } = readBody(call.body, call.headers.get("content-type"), call.info.kind);
+  const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), call.info.kind);
   checkWriteOptions(call.query, "CreateOptions");
-  return { code: 201, body: answer(call, decode(call, value)) };
+  return { code: 201, body: answer(call, decode(call, value, { duplicates })) };
 }
 
 const HOUR = 3600;
@@ -106,13 +176,8 @@ export function requestToken(call: Call): Answer {
   const { server, asked } = call;
   const account = mustExist(call, liveOf(call)).object;
   const { value } = readBody(call.body, call.headers.get("content-type"), "TokenRequest");
+  checkTokenRequest(call, value, account);
   const seconds = value.spec?.expirationSeconds ?? HOUR;
-  if (seconds < 600) {
-    const why = "may not specify a duration less than 10 minutes";
-    throw invalid({ group: "authentication.k8s.io", kind: "TokenRequest" }, "", [
-      cause.invalid("spec.expirationSeconds", seconds, why),
-    ]);
-  }
   const audiences = value.spec?.audiences ?? ["https://kubernetes.default.svc"];
   const token = server.issueToken(asked.namespace, account, seconds, audiences);
   const expirationTimestamp = timestamp(new Date(server.now().getTime() + seconds * 1000));

@@ -10,6 +10,8 @@
  *
  * @module
  */
+import { parseFields } from "./_selectors.ts";
+import { TextError } from "./_status.ts";
 
 /** A request for something that is no resource. */
 export interface PathRequest {
@@ -34,6 +36,8 @@ export interface ResourceRequest {
   readonly namespace: string;
   /** Empty for the collection. */
   readonly name: string;
+  /** The one name that a list or watch selects; empty if it may be any. */
+  readonly selected: string;
   /** Empty for the object itself. */
   readonly subresource: string;
   /** True if the path named a namespace that the resource is in. */
@@ -62,12 +66,39 @@ export function asksToWatch(url: URL): boolean {
   return value !== null && value !== "false" && value !== "0";
 }
 
-/** Reads a request. */
+/** The error for a path that begins a watch of nothing. */
+function noInfo(path: string): TextError {
+  const why = `unable to determine kind and namespace from url, ${path}`;
+  return new TextError(500, `Internal Server Error: ${JSON.stringify(path)}: failed to create RequestInfo: ${why}\n`);
+}
+
+/** True for a path with an empty segment that is not its last. */
+export function isDoubled(path: string): boolean {
+  return path.replace(/\/+$/, "").includes("//");
+}
+
+/** The name that a field selector wants, if it is one that a path could have. */
+function selectedName(selector: string | null): string {
+  try {
+    const name = parseFields(selector ?? "").find(({ path, equals }) => path === "metadata.name" && equals)?.value ?? "";
+    return name === "." || name === ".." || /[/%]/.test(name) ? "" : name;
+  } catch {
+    // A selector that cannot be read is refused later.
+    return "";
+  }
+}
+
+/**
+ * Reads a request.
+ *
+ * @throws {TextError} If it asks to watch nothing
+ */
 export function route(method: string, url: URL): Asked {
   const path = url.pathname;
   const plain: PathRequest = { kind: "path", path, verb: method.toLowerCase() };
   let parts: string[];
   try {
+    if (isDoubled(path)) return plain;
     parts = path.split("/").filter((part) => part !== "").map(decodeURIComponent);
   } catch {
     return plain;
@@ -82,8 +113,9 @@ export function route(method: string, url: URL): Asked {
   } else return plain;
   if (version === undefined || parts.length === 0) return plain;
 
-  let verb = VERBS[method] ?? method.toLowerCase();
+  let verb = VERBS[method] ?? "";
   if (parts[0] === "watch") {
+    if (parts.length === 1) throw noInfo(path);
     verb = "watch";
     parts = parts.slice(1);
   }
@@ -100,8 +132,12 @@ export function route(method: string, url: URL): Asked {
   }
   const [plural, name = "", subresource = "", ...rest] = parts as [string?, string?, string?, ...string[]];
   if (plural === undefined) return plain;
-  if (verb === "get" && name === "") verb = asksToWatch(url) ? "watch" : "list";
-  if (verb === "get" && subresource === "" && asksToWatch(url)) verb = "watch";
+  let selected = "";
+  if (verb === "get" && name === "") {
+    verb = asksToWatch(url) ? "watch" : "list";
+    selected = selectedName(url.searchParams.get("fieldSelector"));
+  }
   if (verb === "delete" && name === "") verb = "deletecollection";
-  return { kind: "resource", path, verb, group, version, plural, namespace, name, subresource, inNamespace, rest };
+  const where = { namespace, name, selected, subresource, inNamespace, rest };
+  return { kind: "resource", path, verb, group, version, plural, ...where };
 }

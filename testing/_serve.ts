@@ -18,16 +18,17 @@ import { handle } from "./_handle.ts";
 import type { Lag } from "./_lag.ts";
 import type { Kube } from "./_objects.ts";
 import { servePath } from "./_paths.ts";
+import { representation } from "./_read.ts";
 import { errorResponse, jsonResponse } from "./_respond.ts";
 import type { Asked, ResourceRequest } from "./_router.ts";
 import { methodNotAllowed, noResource, pageNotFound } from "./_status.ts";
-import { tableOf } from "./_table.ts";
+import { checkInclude, tableOf } from "./_table.ts";
 
 /** What a request asks for, in the words of RBAC. */
 export function attributesOf(asked: Asked): AccessAttributes {
   if (asked.kind === "path") return { verb: asked.verb, path: asked.path };
-  const { verb, group, plural, subresource, namespace, name } = asked;
-  return { verb, group, resource: plural, subresource, namespace, name };
+  const { verb, group, plural, subresource, namespace, name, selected } = asked;
+  return { verb, group, resource: plural, subresource, namespace, name: name || selected };
 }
 
 /** A request of a known user. */
@@ -58,6 +59,8 @@ export function serve(server: ServerState, asked: Asked, received: Received): Re
 /** Shows what a write answered with as the client wants it. */
 function represented(call: Call, answer: Answer): Answer {
   const { body } = answer;
+  const { as, version } = negotiate(call.headers.get("accept")) ?? {};
+  if (as === "Table") checkInclude(call.query);
   let { state } = answer;
   if (!state) {
     if (typeof body === "string" || body.kind !== call.info.kind || body.apiVersion !== call.info.apiVersion) {
@@ -65,9 +68,13 @@ function represented(call: Call, answer: Answer): Answer {
     }
     state = { object: body as Kube, version: 0, writtenAs: call.info.encoding };
   }
-  switch (negotiate(call.headers.get("accept"))?.as) {
+  switch (as) {
     case "PartialObjectMetadata":
-      return { ...answer, body: partial(view(call.info, state)) };
+      return { ...answer, body: partial(view(call.info, state), version) };
+    case "PartialObjectMetadataList":
+      // What was written stays written.
+      representation(call, false);
+      break;
     case "Table":
       return { ...answer, body: tableOf(call, [state], {}, call.server.now()) };
   }
@@ -93,7 +100,20 @@ function serveResource(server: ServerState, received: Received, asked: ResourceR
   const deprecation = info.custom ? info.custom.deprecation : DEPRECATED[info.storage];
   const warnings: string[] = deprecation ? [deprecation] : [];
   const accept = headers.get("accept");
-  const call: Call = { server, asked, info, method, query: url.searchParams, headers, user, body, warnings, signal, lag, open };
+  const call: Call = {
+    server,
+    asked,
+    info,
+    method,
+    query: url.searchParams,
+    headers,
+    user,
+    body,
+    warnings,
+    signal,
+    lag,
+    open,
+  };
   try {
     if (info.custom) checkCustom(accept);
     const answer = handle(call);

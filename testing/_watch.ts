@@ -12,13 +12,13 @@
  * @module
  */
 import type { Call } from "./_call.ts";
-import { encodeObject, type Representation } from "./_encode.ts";
-import type { Fields } from "./_objects.ts";
+import { encodeObject, partial, partialVersion, type Representation } from "./_encode.ts";
+import type { Fields, Kube } from "./_objects.ts";
 import { Outlet } from "./_outlet.ts";
 import { checkListOptions, parseVersion, representation, selectionOf, timeoutSeconds } from "./_read.ts";
 import { expired, versionTooLarge } from "./_status.ts";
 import type { State, StoredEvent } from "./_store.ts";
-import { tableOf } from "./_table.ts";
+import { checkInclude, tableOf } from "./_table.ts";
 import { collectionOf, namespaceOf } from "./_write.ts";
 
 const encoder = new TextEncoder();
@@ -101,7 +101,7 @@ class Stream {
     );
     if (this.#rows) table.columnDefinitions = null;
     this.#rows = true;
-    this.#outlet.send(line(type, JSON.stringify(table)));
+    this.#outlet.send(line(type, JSON.stringify(table)), type === "BOOKMARK");
   }
 
   initial(revision: State): void {
@@ -115,10 +115,8 @@ class Stream {
     const annotations = initialEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
     const metadata = { resourceVersion: String(version), ...annotations };
     let object: Fields = { kind: info.kind, apiVersion: info.apiVersion, metadata };
-    if (this.#as === "partial") object = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
-    if (this.#as === "table") {
-      object = { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata, columnDefinitions: null, rows: [] };
-    }
+    if (this.#as === "table") return this.#table("BOOKMARK", { object: object as Kube, version });
+    if (this.#as !== "object") object = partial({ metadata }, partialVersion(this.#as));
     this.#outlet.send(line("BOOKMARK", JSON.stringify(object)), true);
   }
 
@@ -141,6 +139,7 @@ export function watch(call: Call): ReadableStream<Uint8Array> {
   const from = asked === "" ? 0 : parseVersion(asked, false);
   const as = representation(call, false);
   selectionOf(call);
+  if (as === "table") checkInclude(query);
   const bookmarks = ["true", "1"].includes(query.get("allowWatchBookmarks") ?? "");
   const initial = query.get("sendInitialEvents");
   const timeout = seconds > 0 ? seconds * 1000 : MIN_TIMEOUT * (1 + server.random());

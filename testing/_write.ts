@@ -21,7 +21,7 @@ import { isDryRun, managerOf } from "./_options.ts";
 import { schemaOf, track } from "./_ownership.ts";
 import { admitByPolicies } from "./_policies.ts";
 import { alreadyExists, badRequest, generatedNameTaken, internal, invalid, notFound, StatusError } from "./_status.ts";
-import { type Cause, cause, type GroupKind } from "./_status.ts";
+import type { Cause, GroupKind } from "./_status.ts";
 import type { ResourceInfo } from "./_resource_info.ts";
 import type { Collection, Revision, State } from "./_store.ts";
 
@@ -97,7 +97,7 @@ export function create(call: Call, object: Kube, options: WriteOptions = {}): St
   delete meta.resourceVersion;
   for (const member of ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"]) delete (meta as Fields)[member];
   const generated = !meta.name && !!meta.generateName;
-  if (behaviour.status) clearStatus(call, object);
+  if (behaviour.status && !behaviour.keepsStatus) clearStatus(call, object);
   meta.uid = server.uid();
   meta.creationTimestamp = timestamp(server.now());
   dedupeOwners(call, object);

@@ -1,0 +1,81 @@
+/**
+ * Answers requests for paths that are no resources: discovery, health, metrics, and what the server is.
+ *
+ * ```ts
+ * import { servePath } from "./_paths.ts";
+ *
+ * console.assert(typeof servePath === "function");
+ * ```
+ *
+ * @module
+ */
+import type { ServerState } from "./_call.ts";
+import { discover, health, VERSION } from "./_discovery.ts";
+import { issuerDocument } from "./_issuer.ts";
+import { metricsPage, type ObjectCount } from "./_metrics.ts";
+import { openApi } from "./_openapi.ts";
+import { jsonResponse, textResponse } from "./_respond.ts";
+import { isDoubled } from "./_router.ts";
+import { methodNotAllowed, noResource, pageNotFound, TextError } from "./_status.ts";
+
+/** Documents that only a GET asks for; others are given to any method. */
+function getsOnly({ registry }: ServerState, path: string): boolean {
+  const [root, group, version, ...rest] = path.split("/").filter((part) => part !== "");
+  if (rest.length > 0) return false;
+  if (root === "version" || root === "api") return group === undefined || (root === "api" && version === undefined);
+  return root === "apis" && version !== undefined && registry.isBuiltin(group ?? "");
+}
+
+/** Answers a request for a path. */
+export function servePath(server: ServerState, request: Request, url: URL): Response {
+  const { pathname: path, searchParams, host } = url;
+  const { method } = request;
+  const { registry } = server;
+  const accept = request.headers.get("accept");
+  if (/%(?![0-9a-f]{2})/i.test(path)) throw new TextError(400, "400 Bad Request");
+  if (isDoubled(path)) {
+    const [, root, group = ""] = path.split("/");
+    const known = root === "api" || (root === "apis" && group !== "" && registry.isBuiltin(group));
+    throw known ? noResource() : pageNotFound();
+  }
+  if (path === "/" || path === "/index.html") {
+    return jsonResponse({ code: 200, body: { paths: rootPaths(server) } }, accept, []);
+  }
+  const healthy = health(path, searchParams);
+  if (healthy !== undefined) return textResponse(200, healthy);
+  const told = issuerDocument(path, method, accept, host) ?? metricsPage(path, () => counts(server));
+  if (told) return told;
+  if (method !== "GET" && getsOnly(server, path)) throw methodNotAllowed();
+  if (/^\/version\/*$/.test(path)) return jsonResponse({ code: 200, body: { ...VERSION } }, accept, []);
+  if (path.startsWith("/openapi/v3/")) {
+    const described = path === "/openapi/v3/" ? undefined : openApi(registry, path);
+    return described ? jsonResponse(described, null, []) : new Response(null, { status: 404 });
+  }
+  const described = path.startsWith("/openapi/") ? openApi(registry, path) : undefined;
+  if (described) return jsonResponse(described, null, []);
+  const answer = discover(registry, path, accept);
+  if (answer) return jsonResponse(answer, answer.headers ? null : accept, []);
+  throw pageNotFound();
+}
+
+function counts({ registry, store }: ServerState): ObjectCount[] {
+  const found = [...registry.resources()].filter(({ verbs }) => verbs.includes("list")).map((
+    { group, plural, storage },
+  ) => ({ group, resource: plural, count: store.collection(storage).size }));
+  const key = ({ group, resource }: ObjectCount): string => `${group} ${resource}`;
+  return found.sort((a, b) => key(a) < key(b) ? -1 : 1);
+}
+
+const ROOT_PATHS = [
+  ...["/.well-known/openid-configuration", "/api", "/api/v1", "/apis", "/apis/", "/healthz", "/livez", "/metrics"],
+  ...["/metrics/slis", "/openapi/v3", "/openid/v1/jwks", "/readyz", "/version"],
+];
+
+function rootPaths({ registry }: ServerState): string[] {
+  const paths = [...ROOT_PATHS];
+  for (const { name, versions } of registry.groups()) {
+    if (name === "") continue;
+    paths.push(`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`));
+  }
+  return paths.sort();
+}
