@@ -10,7 +10,7 @@
  * @module
  */
 import type { Call } from "./_call.ts";
-import { checkEscalation, checkOwners, checkRoleRef } from "./_escalation.ts";
+import { checkEscalation, checkOwners } from "./_escalation.ts";
 import type { Kube } from "./_objects.ts";
 import { forbidden, notFound } from "./_status.ts";
 
@@ -48,7 +48,6 @@ function admitNamespace(call: Call, object: Kube): void {
 export function admitUpdate(call: Call, object: Kube, old: Kube): void {
   checkOwners(call, object, old);
   checkEscalation(call, object, old);
-  checkRoleRef(call.info, object, old);
 }
 
 /** Refuses to delete what the cluster cannot be without. */

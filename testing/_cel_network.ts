@@ -20,7 +20,8 @@ export interface Address {
 }
 
 /** A range of addresses. */
-interface Range extends Address {
+export interface Range extends Address {
+  /** How many bits all its addresses share. */
   readonly bits: number;
 }
 
@@ -52,7 +53,7 @@ export function readAddress(text: string): Address | undefined {
 }
 
 /** Writes an address in its canonical form. */
-function writeAddress({ family, number }: Address): string {
+export function writeAddress({ family, number }: Address): string {
   const value = BigInt(number);
   if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join(".");
   const groups = Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - index * 16)) & 0xffffn).toString(16));
@@ -66,7 +67,8 @@ function writeAddress({ family, number }: Address): string {
   return `${groups.slice(0, best.at).join(":")}::${groups.slice(best.at + best.length).join(":")}`;
 }
 
-function readRange(text: string): Range | undefined {
+/** Reads a range; undefined if it is none. */
+export function readRange(text: string): Range | undefined {
   const [head = "", bits, ...rest] = text.split("/");
   const address = readAddress(head);
   if (!address || bits === undefined || rest.length > 0 || !/^(0|[1-9]\d*)$/.test(bits)) return undefined;
@@ -75,7 +77,8 @@ function readRange(text: string): Range | undefined {
 
 const width = ({ family }: Address): number => family === 4 ? 32 : 128;
 
-function masked(range: Range): Range {
+/** The range without the bits beyond its prefix. */
+export function masked(range: Range): Range {
   const shift = BigInt(width(range) - range.bits);
   return { ...range, number: String((BigInt(range.number) >> shift) << shift) };
 }

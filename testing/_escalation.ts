@@ -13,7 +13,7 @@ import type { Call } from "./_call.ts";
 import { equal, type Fields, type Kube } from "./_objects.ts";
 import { breakdown, includes, type PolicyRule, Rbac } from "./_rbac.ts";
 import { groupOf } from "../resource.ts";
-import { cause, forbidden, invalid } from "./_status.ts";
+import { forbidden } from "./_status.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 
@@ -64,7 +64,7 @@ function compacted(rules: readonly PolicyRule[]): PolicyRule[] {
 
 function ruleText({ apiGroups, resources, resourceNames, nonResourceURLs, verbs }: PolicyRule): string {
   const part = (label: string, values?: readonly string[]): string[] =>
-    values && values.length > 0 ? [`${label}:[${values.map((each) => JSON.stringify(each)).join(", ")}]`] : [];
+    values && values.length > 0 ? [`${label}:[${values.map((each) => JSON.stringify(each)).join(" ")}]`] : [];
   return `{${
     [
       ...part("NonResourceURLs", nonResourceURLs),
@@ -116,13 +116,4 @@ export function checkOwners(call: Call, object: Kube, old?: Kube): void {
       "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>",
     );
   }
-}
-
-/** Refuses a change of what a binding refers to. */
-export function checkRoleRef(info: Call["info"], object: Kube, old: Kube): void {
-  if (info.group !== GROUP || !info.plural.endsWith("bindings") || equal(object.roleRef, old.roleRef)) return;
-  const { apiGroup: APIGroup, kind: Kind, name: Name } = object.roleRef ?? {};
-  throw invalid(info, object.metadata.name!, [
-    cause.invalid("roleRef", { APIGroup, Kind, Name }, "field is immutable"),
-  ]);
 }

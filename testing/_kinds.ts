@@ -11,13 +11,28 @@
  */
 import type { Behaviour } from "./_kind.ts";
 import { CORE } from "./_kinds_core.ts";
+import { DISCOVERY } from "./_kinds_discovery.ts";
+import { NETWORKING } from "./_kinds_networking.ts";
 import { POLICIES } from "./_kinds_policies.ts";
+import { RBAC_KINDS } from "./_kinds_rbac.ts";
+import { STORAGE } from "./_kinds_storage.ts";
+import { WEBHOOKS } from "./_kinds_webhooks.ts";
 import { WORKLOADS } from "./_kinds_workloads.ts";
 import { OTHERS } from "./_kinds_others.ts";
 
 export type { Behaviour } from "./_kind.ts";
 
-const ALL: Readonly<Record<string, Behaviour>> = { ...CORE, ...WORKLOADS, ...OTHERS, ...POLICIES };
+const ALL: Readonly<Record<string, Behaviour>> = {
+  ...CORE,
+  ...WORKLOADS,
+  ...OTHERS,
+  ...POLICIES,
+  ...DISCOVERY,
+  ...NETWORKING,
+  ...RBAC_KINDS,
+  ...STORAGE,
+  ...WEBHOOKS,
+};
 
 const COMMON: Behaviour = {};
 

@@ -10,7 +10,10 @@
  *
  * @module
  */
+import { causesOf, qualifiedName } from "./_checks.ts";
+import { syntaxError } from "./_json_text.ts";
 import type { Behaviour } from "./_kind.ts";
+import { NODES } from "./_kinds_nodes.ts";
 import { type Fields, isObject, timestamp } from "./_objects.ts";
 import { type Cause, cause } from "./_status.ts";
 
@@ -33,15 +36,46 @@ const KEY = /^[-._a-zA-Z0-9]+$/;
 const KEY_RULE = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or " +
   "'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
-function dataKeys(object: Fields, member: string): Cause[] {
-  return Object.keys(object[member] ?? {}).filter((key) => !KEY.test(key) || key === "." || key === "..")
-    .map((key) => cause.invalid(`${member}[${key}]`, key, KEY.test(key) ? `must not be '${key}'` : KEY_RULE));
+/** What is wrong with the key of a ConfigMap or a Secret, in words. */
+function keyRules(key: string): string[] {
+  return [
+    ...(key.length > 253 ? ["must be no more than 253 characters"] : []),
+    ...(KEY.test(key) ? [] : [KEY_RULE]),
+    ...(key === "." || key === ".." ? [`must not be '${key}'`] : []),
+    ...(key.startsWith("..") && key !== ".." ? ["must not start with '..'"] : []),
+  ];
 }
 
-function size(...maps: (Fields | undefined)[]): number {
+function dataKeys(object: Fields, member: string): Cause[] {
+  const causes: Cause[] = [];
+  for (const key in object[member] ?? {}) {
+    if (!PLAIN_KEY.test(key)) causes.push(...keyRules(key).map((why) => cause.invalid(`${member}[${key}]`, key, why)));
+  }
+  return causes;
+}
+
+/** Keys that nothing can be wrong with: most of them, told at a glance. */
+const PLAIN_KEY = /^[-_a-zA-Z0-9][-._a-zA-Z0-9]{0,252}$/;
+
+/** True if the values of a map are larger than may be stored; `sizeOf` tells how large one is. */
+function isTooLarge(maps: readonly (Fields | undefined)[], sizeOf: (value: string) => number): boolean {
+  let least = 0;
+  for (const map of maps) for (const key in map) least += String(map[key]).length;
+  // No character is larger than three bytes: most maps need no second look.
+  if (least * 3 <= MAX_DATA) return false;
   let total = 0;
-  for (const map of maps) for (const value of Object.values(map ?? {})) total += String(value).length;
-  return total;
+  for (const map of maps) for (const key in map) total += sizeOf(String(map[key]));
+  return total > MAX_DATA;
+}
+
+const ENCODER = new TextEncoder();
+
+function bytesOf(text: string): number {
+  return ENCODER.encode(text).length;
+}
+
+function decodedSize(text: string): number {
+  return Math.floor(text.replace(/=+$/, "").length * 3 / 4);
 }
 
 const SECRET_KEYS: Readonly<Record<string, readonly string[]>> = {
@@ -51,11 +85,30 @@ const SECRET_KEYS: Readonly<Record<string, readonly string[]>> = {
   "kubernetes.io/ssh-auth": ["ssh-privatekey"],
 };
 
+/** What a JSON parser says of a key's content that must be an object. */
+function checkJson(data: Fields, key: string): Cause[] {
+  if (data[key] === undefined) return [];
+  const text = new TextDecoder().decode(Uint8Array.from(atob(data[key]), (each) => each.charCodeAt(0)));
+  const why = syntaxError(text) ?? otherThanObject(JSON.parse(text));
+  return why === undefined ? [] : [cause.invalid(`data[${key}]`, "<secret contents redacted>", why)];
+}
+
+function otherThanObject(value: unknown): string | undefined {
+  if (value === null || isObject(value)) return undefined;
+  const type = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+  return `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
+}
+
 /** What the types of secrets ask for beside keys that must all be there. */
 function validateSecretType({ type, data = {}, metadata }: Fields): Cause[] {
   const account = "kubernetes.io/service-account.name";
   if (type === "kubernetes.io/service-account-token" && !metadata.annotations?.[account]) {
     return [cause.required(`metadata.annotations[${account}]`)];
+  }
+  if (type === "kubernetes.io/dockercfg") return checkJson(data, ".dockercfg");
+  if (type === "kubernetes.io/dockerconfigjson") return checkJson(data, ".dockerconfigjson");
+  if (type === "kubernetes.io/ssh-auth" && data["ssh-privatekey"] === "") {
+    return [cause.required("data[ssh-privatekey]")];
   }
   const keys = ["username", "password"];
   if (type !== "kubernetes.io/basic-auth" || keys.some((key) => data[key] !== undefined)) return [];
@@ -71,6 +124,33 @@ function addFinalizer({ metadata }: Fields, name: string): void {
   if (!finalizers.includes(name)) metadata.finalizers = [...finalizers, name];
 }
 
+const STANDARD_FINALIZERS = ["kubernetes", "orphan", "foregroundDeletion"];
+
+function finalizerCauses(finalizer: string, at: string): Cause[] {
+  const bare = !finalizer.includes("/") && !STANDARD_FINALIZERS.includes(finalizer);
+  const why = "name is neither a standard finalizer name nor is it fully qualified";
+  return [
+    ...causesOf(qualifiedName, finalizer, at),
+    ...(bare ? [cause.invalid(at, finalizer, why)] : []),
+  ];
+}
+
+function validateNamespace(object: Fields, _apiVersion: string, subresource: string, old?: Fields): Cause[] {
+  if (subresource === "finalize") {
+    const finalizers: string[] = object.spec?.finalizers ?? [];
+    return finalizers.flatMap((each, index) => finalizerCauses(each, `spec.finalizers[${index}]`));
+  }
+  if (!old) return (object.spec?.finalizers ?? []).flatMap((each: string) => finalizerCauses(each, "spec.finalizers"));
+  if (subresource !== "status") return [];
+  const phase = object.status?.phase ?? "";
+  const going = old.metadata.deletionTimestamp !== undefined;
+  if (phase === (going ? "Terminating" : "Active")) return [];
+  const why = going
+    ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+    : "may only be 'Active' if `deletionTimestamp` is empty";
+  return [cause.invalid("status.Phase", phase, why)];
+}
+
 /** The behaviours by storage. */
 export const CORE: Readonly<Record<string, Behaviour>> = {
   configmaps: {
@@ -81,7 +161,9 @@ export const CORE: Readonly<Record<string, Behaviour>> = {
           causes.push(cause.invalid(`data[${key}]`, key, "duplicate of key present in binaryData"));
         }
       }
-      if (size(object.data, object.binaryData) > MAX_DATA) causes.push(cause.tooLong("[]", MAX_DATA));
+      if (isTooLarge([object.data], bytesOf) || isTooLarge([object.binaryData], decodedSize)) {
+        causes.push(cause.tooLong("[]", MAX_DATA));
+      }
       return causes;
     },
     validateUpdate: (object, old) => immutable(object, old, ["data", "binaryData"]),
@@ -99,7 +181,7 @@ export const CORE: Readonly<Record<string, Behaviour>> = {
       ...(SECRET_KEYS[object.type] ?? []).filter((key) => object.data?.[key] === undefined)
         .map((key) => cause.required(`data[${key}]`)),
       ...validateSecretType(object),
-      ...(size(object.data) * 3 / 4 > MAX_DATA ? [cause.tooLong("data", MAX_DATA)] : []),
+      ...(isTooLarge([object.data], decodedSize) ? [cause.tooLong("data", MAX_DATA)] : []),
     ],
     validateUpdate: (object, old) => [
       ...(object.type === old.type ? [] : [cause.invalid("type", object.type, "field is immutable")]),
@@ -127,23 +209,10 @@ export const CORE: Readonly<Record<string, Behaviour>> = {
       object.spec = old.spec;
     },
     prepareDelete: (object) => ({ ...object, status: { ...object.status, phase: "Terminating" } }),
+    validate: validateNamespace,
     selectable: ["status.phase", "name"],
   },
-  nodes: {
-    status: false,
-    defaults: (object) => {
-      const { status } = object;
-      if (isObject(status?.capacity)) status.allocatable ??= { ...status.capacity };
-    },
-    prepareCreate: (object) => {
-      const taints: Fields[] = object.spec?.taints ?? [];
-      const key = "node.kubernetes.io/not-ready";
-      if (!taints.some((each) => each.key === key)) taints.push({ key, effect: "NoSchedule" });
-      object.spec = { ...object.spec, taints };
-    },
-    selectable: ["spec.unschedulable"],
-    selectDefaults: { "spec.unschedulable": "false" },
-  },
+  nodes: NODES,
   persistentvolumeclaims: {
     status: true,
     returnsDeleted: true,

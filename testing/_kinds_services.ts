@@ -1,5 +1,5 @@
 /**
- * Says how Services behave: ports, cluster IPs and node ports.
+ * Says how Services behave: what they are given, and what a change of their type takes away.
  *
  * ```ts
  * import { SERVICES } from "./_kinds_services.ts";
@@ -9,104 +9,67 @@
  *
  * @module
  */
-import type { Ground } from "./_kind.ts";
 import type { Behaviour } from "./_kind.ts";
-import type { Fields } from "./_objects.ts";
-import { type Cause, cause } from "./_status.ts";
+import { equal, type Fields } from "./_objects.ts";
+import { allocateAddresses } from "./_services_addresses.ts";
+import { allocateNodePorts, needsHealthCheck, needsNodePorts } from "./_services_ports.ts";
+import { serviceWarnings, validateService, validateServiceChange, validateServiceStatus } from "./_services_rules.ts";
 
-const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
-const PORT_RULE = "must be between 1 and 65535, inclusive";
-
-function isPort(value: unknown): boolean {
-  return typeof value !== "number" || (value >= 1 && value <= 65535);
+function isExternal(spec: Fields): boolean {
+  return needsNodePorts(spec) || spec.type === "ClusterIP" && spec.externalIPs?.length > 0;
 }
 
-function validate({ spec }: Fields): Cause[] {
-  const causes: Cause[] = [];
-  const { ports = [], type, clusterIP, externalName } = spec ?? {};
-  if (ports.length === 0 && clusterIP !== "None" && type !== "ExternalName") causes.push(cause.required("spec.ports"));
-  if (type === "ExternalName" && !externalName) causes.push(cause.required("spec.externalName"));
-  const names = new Set<string>();
-  for (const [index, port] of (ports as Fields[]).entries()) {
-    const at = `spec.ports[${index}]`;
-    if (ports.length > 1 && !port.name) causes.push(cause.required(`${at}.name`));
-    else if (port.name) {
-      if (names.has(port.name)) causes.push(cause.duplicate(`${at}.name`, port.name));
-      names.add(port.name);
-    }
-    if (!isPort(port.port)) causes.push(cause.invalid(`${at}.port`, port.port, PORT_RULE));
-    if (!isPort(port.targetPort)) causes.push(cause.invalid(`${at}.targetPort`, port.targetPort, PORT_RULE));
-  }
-  if (!TYPES.includes(type)) causes.push(cause.unsupported("spec.type", type, TYPES));
-  return causes;
-}
-
-function used(server: Ground, read: (spec: Fields) => unknown[]): Set<unknown> {
-  const found = new Set<unknown>();
-  for (const { object } of server.store.collection("services").list()) {
-    for (const each of read(object.spec ?? {})) found.add(each);
-  }
-  return found;
-}
-
-/** Takes back what only services that are reached from outside have, if it was the server that gave it. */
+/** Takes away what only the type that a Service had before knows, unless it was changed along with the type. */
 function withdraw(spec: Fields, old: Fields): void {
-  const outside = (type: string): boolean => type === "NodePort" || type === "LoadBalancer";
-  if (outside(spec.type) || !outside(old.type)) return;
-  if (spec.externalTrafficPolicy === old.externalTrafficPolicy) delete spec.externalTrafficPolicy;
-  for (const [index, port] of (spec.ports ?? []).entries()) {
-    if (port.nodePort === old.ports?.[index]?.nodePort) delete port.nodePort;
+  const drop = (needs: (spec: Fields) => boolean, ...names: string[]): void => {
+    if (!needs(old) || needs(spec)) return;
+    for (const name of names) if (equal(spec[name], old[name])) delete spec[name];
+  };
+  const addressed = ({ type }: Fields): boolean => type !== "ExternalName";
+  const balanced = ({ type }: Fields): boolean => type === "LoadBalancer";
+  if (addressed(old) && !addressed(spec) && equal(spec.clusterIP, old.clusterIP)) {
+    drop(addressed, "clusterIP", "clusterIPs");
   }
+  drop(addressed, "ipFamilies", "ipFamilyPolicy");
+  const nodePorts = ({ ports = [] }: Fields): unknown[] => ports.map(({ nodePort }: Fields) => nodePort ?? 0);
+  if (needsNodePorts(old) && !needsNodePorts(spec) && equal(nodePorts(spec), nodePorts(old))) {
+    for (const port of spec.ports ?? []) delete port.nodePort;
+  }
+  drop(needsHealthCheck, "healthCheckNodePort");
+  drop(balanced, "allocateLoadBalancerNodePorts", "loadBalancerClass");
+  drop(isExternal, "externalTrafficPolicy");
 }
 
-function allocate(object: Fields, server: Ground, old?: Fields): void {
-  const { spec } = object;
-  if (spec.type === "ExternalName") return;
-  if (spec.clusterIP === undefined) {
-    if (old?.spec?.clusterIP) {
-      for (const member of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]) {
-        if (old.spec[member] !== undefined) spec[member] ??= old.spec[member];
-      }
-    } else {
-      const taken = used(server, ({ clusterIPs = [] }) => clusterIPs);
-      let number = 10;
-      while (taken.has(address(number))) number++;
-      spec.clusterIP = address(number);
-    }
-  }
-  spec.clusterIPs ??= [spec.clusterIP];
-  spec.ipFamilies ??= ["IPv4"];
-  spec.ipFamilyPolicy ??= "SingleStack";
-  if (spec.type !== "NodePort" && spec.type !== "LoadBalancer") return;
-  const taken = used(server, ({ ports = [] }) => ports.map(({ nodePort }: Fields) => nodePort));
-  let next = 30000;
-  for (const [index, port] of (spec.ports ?? []).entries()) {
-    port.nodePort ??= old?.spec?.ports?.[index]?.nodePort;
-    if (port.nodePort !== undefined) continue;
-    while (taken.has(next)) next++;
-    port.nodePort = next++;
-  }
-}
-
-function address(number: number): string {
-  return `10.0.${number >> 8}.${number & 255}`;
+/** Takes away a policy that Services which are names of others never show. */
+function tidy(spec: Fields): void {
+  const known = ["Cluster", "Local"].includes(spec.internalTrafficPolicy);
+  if (spec.type === "ExternalName" && known) delete spec.internalTrafficPolicy;
 }
 
 /** The behaviour. */
 export const SERVICES: Behaviour = {
   status: true,
+  createOnUpdate: true,
   returnsDeleted: true,
   names: "label",
-  prepareCreate: (object) => {
+  prepareCreate: (object, server) => {
     object.status = { loadBalancer: {} };
+    object.spec ??= {};
+    allocateAddresses(object, server);
+    allocateNodePorts(object, server);
+    tidy(object.spec);
   },
-  prepareUpdate: ({ spec }, old) => withdraw(spec, old.spec),
-  validate,
-  validateUpdate: ({ spec }, { spec: old }) =>
-    old.type !== "ExternalName" && spec.type !== "ExternalName" && spec.clusterIP !== undefined &&
-      old.clusterIP !== undefined && spec.clusterIP !== old.clusterIP
-      ? [cause.invalid("spec.clusterIPs[0]", [spec.clusterIP], "may not change once set")]
-      : [],
-  allocate,
+  prepareUpdate: (object, old, server) => {
+    allocateAddresses(object, server, old);
+    allocateNodePorts(object, server, old);
+    withdraw(object.spec, old.spec);
+    tidy(object.spec);
+    if (object.spec.type !== "LoadBalancer") object.status = { ...object.status, loadBalancer: {} };
+  },
+  warnings: serviceWarnings,
+  validate: (object, _apiVersion, subresource, old) => {
+    if (subresource === "status") return validateServiceStatus(object, old);
+    return [...old ? validateServiceChange(object, old) : [], ...validateService(object, old)];
+  },
   selectable: ["spec.clusterIP", "spec.type"],
 };

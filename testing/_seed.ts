@@ -18,6 +18,9 @@ export const FIRST_NAMESPACES: readonly string[] = ["default", "kube-system", "k
 
 const RBAC = "rbac.authorization.k8s.io";
 
+/** Roles whose rules a controller would gather from others, and what they are gathered into in turn. */
+const AGGREGATED: readonly [name: string, into?: string][] = [["admin"], ["edit", "admin"], ["view", "edit"]];
+
 /** Stores it. */
 export function seed(server: ServerState): void {
   const creationTimestamp = timestamp(server.now());
@@ -36,6 +39,17 @@ export function seed(server: ServerState): void {
   const apiVersion = `${RBAC}/v1`;
   for (const { name, labels, rules } of BOOTSTRAP_ROLES) {
     put(`clusterroles.${RBAC}`, name, { apiVersion, kind: "ClusterRole", rules }, { annotations, labels });
+  }
+  for (const [name, into] of AGGREGATED) {
+    const labels = {
+      "kubernetes.io/bootstrapping": "rbac-defaults",
+      ...(into === undefined ? {} : { [`${RBAC}/aggregate-to-${into}`]: "true" }),
+    };
+    const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { [`${RBAC}/aggregate-to-${name}`]: "true" } }] };
+    put(`clusterroles.${RBAC}`, name, { apiVersion, kind: "ClusterRole", rules: null, aggregationRule }, {
+      annotations,
+      labels,
+    });
   }
   for (const { name, labels, subjects } of BOOTSTRAP_BINDINGS) {
     const roleRef = { apiGroup: RBAC, kind: "ClusterRole", name };
