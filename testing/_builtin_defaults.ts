@@ -57,9 +57,8 @@ function daemonSet(object: JsonObject): void {
   preset(spec, { revisionHistoryLimit: 10 });
   const strategy = made(spec, "updateStrategy");
   preset(strategy, { type: "RollingUpdate" });
-  if (strategy.type === "RollingUpdate") {
-    preset(made(strategy, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 });
-  }
+  if (strategy.type === "RollingUpdate") made(strategy, "rollingUpdate");
+  within(strategy, "rollingUpdate", (update) => preset(update, { maxUnavailable: 1, maxSurge: 0 }));
   defaultTemplate(spec);
 }
 

@@ -42,9 +42,9 @@ export function made(object: JsonObject, key: string): JsonObject {
 
 const MODE = 0o644;
 
-/** Returns an image reference's tag; `latest` if it has neither tag nor digest. */
+/** Returns an image reference's tag; `latest` if it has neither tag nor digest, nothing if it is no reference. */
 function tagOf(image: string): string {
-  if (image.includes("@")) return "";
+  if (image.includes("@") || /\s/.test(image)) return "";
   const [, tag] = /:([^/:]+)$/.exec(image) ?? [];
   return tag ?? "latest";
 }
@@ -139,11 +139,6 @@ export function defaultPodSpec(spec: JsonObject): void {
     defaultContainer(container);
   }
   for (const volume of objectsOf(spec, "volumes")) defaultVolume(volume);
-  if (spec.hostNetwork === true) {
-    for (const port of containersOf(spec).flatMap((container) => objectsOf(container, "ports"))) {
-      if (!port.hostPort) port.hostPort = port.containerPort;
-    }
-  }
 }
 
 /** Fills in what only a Pod itself gets, not a template. */
@@ -151,6 +146,11 @@ export function defaultPod(pod: JsonObject): void {
   const spec = made(pod, "spec");
   defaultPodSpec(spec);
   preset(spec, { enableServiceLinks: true });
+  if (spec.hostNetwork === true) {
+    for (const port of containersOf(spec).flatMap((container) => objectsOf(container, "ports"))) {
+      if (!port.hostPort) port.hostPort = port.containerPort;
+    }
+  }
   if (typeof spec.terminationGracePeriodSeconds === "number" && spec.terminationGracePeriodSeconds < 0) {
     spec.terminationGracePeriodSeconds = 1;
   }

@@ -10,7 +10,8 @@
  *
  * @module
  */
-import type { Fields } from "./_objects.ts";
+import { validateName } from "./_metadata.ts";
+import { equal, type Fields } from "./_objects.ts";
 import { nanosOf, written } from "./_pods_resources.ts";
 
 const APPARMOR = "container.apparmor.security.beta.kubernetes.io/";
@@ -81,4 +82,27 @@ export function templateWarnings(spec: Fields = {}, annotations: Fields = {}, at
 export function podWarnings({ spec, metadata }: Fields, old?: Fields): string[] {
   if (old) return [];
   return templateWarnings(spec, metadata?.annotations, "spec", "metadata");
+}
+
+/** What the name of something whose name becomes that of pods is warned of. */
+export function nameWarnings({ metadata }: Fields, old?: Fields): string[] {
+  if (old) return [];
+  const wrong = validateName(metadata.name, "label");
+  if (wrong.length === 0) return [];
+  return [
+    "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; " +
+    `a DNS label is recommended: [${wrong.join(" ")}]`,
+  ];
+}
+
+/** What a kind with a template of pods is warned of, where the template is new. */
+export function workloadWarnings({ spec }: Fields, old?: Fields): string[] {
+  const template = spec?.template;
+  if (!template || old && equal(template, old.spec?.template)) return [];
+  return templateWarnings(
+    template.spec,
+    template.metadata?.annotations,
+    "spec.template.spec",
+    "spec.template.metadata",
+  );
 }
