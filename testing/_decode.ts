@@ -15,6 +15,7 @@ import type { Call } from "./_call.ts";
 import { type Fields, isObject, type Kube, ordered } from "./_objects.ts";
 import { type FieldValidation, fieldValidation } from "./_options.ts";
 import { decodeBuiltin } from "./_decode_builtin.ts";
+import { visitKeys } from "./_json_text.ts";
 import { decodeCustom } from "./_decode_custom.ts";
 import { isRegistered, type KindName } from "./_registered.ts";
 import type { ResourceInfo } from "./_registry.ts";
@@ -74,6 +75,19 @@ function checkKind({ info, server }: Call, value: Fields): void {
   if (kind !== info.kind) throw wrongKind(info, kind, String(value.metadata?.name ?? ""));
 }
 
+/** Puts what is wrong in the order in which the text has it; where it was not read from JSON, unknown fields by name. */
+function arrange(found: string[], unknown: readonly string[], text: string): void {
+  if (!text.startsWith("{")) {
+    return void found.splice(found.length - unknown.length, unknown.length, ...unknown.toSorted());
+  }
+  const at = new Map<string, number>();
+  visitKeys(text, (path, again) => {
+    const problem = `${again ? "duplicate" : "unknown"} field ${JSON.stringify(path)}`;
+    if (!at.has(problem)) at.set(problem, at.size);
+  });
+  found.sort((a, b) => (at.get(a) ?? 0) - (at.get(b) ?? 0));
+}
+
 /** The error for a custom resource of another kind than its path says. */
 export function wrongKind(info: ResourceInfo, kind: string, name: string): StatusError {
   return invalid({ group: info.group, kind }, name, [cause.invalid("kind", kind, `must be ${info.kind}`)]);
@@ -107,8 +121,9 @@ export function decode(call: Call, value: Fields, options: DecodeOptions = {}): 
   const { object, problems } = info.custom
     ? decodeCustom(info, given, refuse, options.applied)
     : decodeBuiltin(info, given, refuse);
-  if (options.sorted && !info.custom) problems.sort();
-  unknownFields([...duplicates, ...problems], fieldValidation(call.query), call.warnings, refuse);
+  const found = [...duplicates, ...problems];
+  if (found.length > 1 && !info.custom) arrange(found, problems, options.sorted ? "" : call.body);
+  unknownFields(found, fieldValidation(call.query), call.warnings, refuse);
   behaviourOf(info).defaults?.(object);
   if (!info.custom) defaultBuiltin(object);
   return object;

@@ -2,14 +2,14 @@
  * Checks CustomResourceDefinitions: names, versions and schemas.
  *
  * ```ts
- * import { hasDefaults } from "./_defaults.ts";
-import { validateDefinition } from "./_definition_rules.ts";
+ * import { validateDefinition } from "./_definition_rules.ts";
  *
  * console.assert(validateDefinition({ metadata: { name: "a" }, spec: {} }).length > 0);
  * ```
  *
  * @module
  */
+import { hasDefaults } from "./_defaults.ts";
 import { checkSchemaRules } from "./_cel_definition.ts";
 import { validateName } from "./_metadata.ts";
 import { equal, type Fields } from "./_objects.ts";

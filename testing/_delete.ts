@@ -72,6 +72,10 @@ function checkPreconditions(call: Call, old: Kube, { preconditions }: DeleteOpti
   }
 }
 
+const PODS_STAY =
+  "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set " +
+  "propagationPolicy=Orphan to suppress this warning";
+
 /** What a deletion did. */
 interface Deleted {
   /** The object as it is, or was. */
@@ -129,6 +133,7 @@ export function remove(call: Call): Answer {
   const options = readDeleteOptions(call);
   const live = mustExist(call, liveOf(call));
   admitDelete(call);
+  if (info.storage === "jobs.batch" && policyOf(options) === undefined) call.warnings.push(PODS_STAY);
   admitByPolicies(call, "DELETE", undefined, view(info, live));
   const { object, gone } = deleteObject(call, live, options);
   const { uid, name } = object.metadata;

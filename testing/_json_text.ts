@@ -19,6 +19,8 @@ class Stop extends Error {}
 /** A reader of one text that notes keys that come twice. */
 class Scanner {
   readonly duplicates: string[] = [];
+  /** Called with the path of each key. */
+  onKey: ((path: string, again: boolean) => void) | undefined;
   readonly #text: string;
   #at = 0;
 
@@ -110,6 +112,7 @@ class Scanner {
       const key = this.#string();
       const at = [...path, key];
       if (seen.has(key)) this.duplicates.push(pathText(at));
+      this.onKey?.(pathText(at), seen.has(key));
       seen.add(key);
       this.#space();
       if (this.#text[this.#at] !== ":") this.#fail("after object key");
@@ -186,4 +189,11 @@ export function duplicateKeys(text: string, value: unknown = JSON.parse(text)): 
   const scanner = new Scanner(text);
   scanner.document();
   return scanner.duplicates;
+}
+
+/** Calls back with the path of each key of a text that is JSON, in the order in which they are written. */
+export function visitKeys(text: string, visit: (path: string, again: boolean) => void): void {
+  const scanner = new Scanner(text);
+  scanner.onKey = visit;
+  scanner.document();
 }

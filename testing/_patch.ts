@@ -11,7 +11,7 @@
  */
 import { view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
-import { checkSize, mediaType, parseYaml } from "./_codec.ts";
+import { checkSize, mediaType, notAnObject, parseYaml } from "./_codec.ts";
 import { decode, unknownFields, unmarshalErrors } from "./_decode.ts";
 import { type Conflict, conflictCauses, conflictMessage } from "./_conflicts.ts";
 import { answerOf } from "./_encode.ts";
@@ -101,7 +101,12 @@ function patchedObject(call: Call, type: Exclude<PatchType, "apply">, old: Kube,
   } catch (error) {
     throw asStatus(error);
   }
-  if (!isObject(patched)) throw unprocessable(JSON.stringify(patched), "the patched document must be an object");
+  if (!isObject(patched)) {
+    throw unprocessable(
+      JSON.stringify(patched),
+      `couldn't get version/kind; json parse error: ${notAnObject(patched)}`,
+    );
+  }
   return clone(patched);
 }
 

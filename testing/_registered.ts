@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { isFormer } from "./_former_versions.ts";
 import type { Registry } from "./_registry.ts";
 
 /** A kind in a version of its group. */
@@ -46,7 +47,7 @@ export function isRegistered(registry: Registry, apiVersion: string, kind: strin
   const slash = apiVersion.indexOf("/");
   const group = apiVersion.slice(0, Math.max(0, slash)), version = apiVersion.slice(slash + 1);
   const found = registry.version(group, version);
-  if (!found) return false;
+  if (!found) return isFormer(apiVersion, kind);
   if (COMMON.includes(kind) || (group === "" && [...UNVERSIONED, "List"].includes(kind))) return true;
   for (const info of found.resources.values()) {
     if (info.kind === kind || info.listKind === kind) return true;
@@ -54,7 +55,8 @@ export function isRegistered(registry: Registry, apiVersion: string, kind: strin
       if (sub.kind === kind && (sub.group ?? group) === group && (sub.version ?? version) === version) return true;
     }
   }
-  return [SCALE, BINDING, EVICTION, TOKEN_REQUEST].some((each) =>
-    each.group === group && each.version === version && each.kind === kind
-  );
+  return isFormer(apiVersion, kind) ||
+    [SCALE, BINDING, EVICTION, TOKEN_REQUEST].some((each) =>
+      each.group === group && each.version === version && each.kind === kind
+    );
 }

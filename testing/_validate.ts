@@ -39,11 +39,10 @@ export function validate(value: unknown, schema: Schema, options: ValidateOption
   const { previous, field = "" } = options;
   const context: Context = { field };
   const errors = visit(value, schema, "", previous, context).errors;
-  if (errors.length > 0) return errors;
   const embedded = field === "" ? checkEmbedded(value, schema, "") : [];
   const lists = checkLists(value, schema, field);
   const known = previous === undefined || lists.length === 0 ? [] : checkLists(previous, schema, field);
-  return [...embedded, ...(known.length > 0 ? [] : lists)];
+  return [...errors, ...embedded, ...(known.length > 0 ? [] : lists)];
 }
 
 interface Context {
