@@ -16,8 +16,10 @@ import { type ControllerName, CONTROLLERS } from "./_controllers.ts";
 export interface ApiServerOptions {
   /** Wall time in ms since 1970. @default {() => Date.now()} */
   readonly now?: (() => number) | undefined;
-  /** A number from 0 to 1: names, uids and timeouts come from it. @default {Math.random} */
+  /** A number from 0 up to 1: names, uids, tokens and timeouts come from it. @default {Math.random} */
   readonly random?: (() => number) | undefined;
+  /** A new uid for an object. @default {a UUID from `random`} */
+  readonly uid?: (() => string) | undefined;
   /** Users by bearer token; one with the group `system:masters` may do everything. @default {{}} */
   readonly users?:
     | Readonly<Record<string, { readonly name: string; readonly groups?: readonly string[]; readonly uid?: string }>>
@@ -100,6 +102,7 @@ type Rule = readonly [says: string, holds: (value: unknown) => boolean];
 const OPTIONS: Readonly<Record<keyof ApiServerOptions, Rule>> = {
   now: ["a function", isFunction],
   random: ["a function", isFunction],
+  uid: ["a function", isFunction],
   users: ["an object of users with a name and no more than groups and a uid, by token", areUsers],
   authorization: ["a boolean", isBoolean],
   controllers: [`an array of ${CONTROLLERS.join(", ")}`, areControllers],

@@ -61,6 +61,7 @@ export class ApiServer implements AsyncDisposable {
   readonly #front: Front;
   readonly #board: FaultBoard;
   readonly #requests: Requests;
+  readonly #now: () => number;
 
   /**
    * Starts it at once; nothing is opened.
@@ -71,7 +72,9 @@ export class ApiServer implements AsyncDisposable {
   constructor(options: ApiServerOptions = {}) {
     const { now = () => Date.now(), random = Math.random, users = {}, authorization = false } = options;
     const { history = 10_000, controllers = [], controllerDelay = 0, keepRequests = 10_000 } = options;
+    const { uid = () => uuid(random) } = options;
     checkOptions(options);
+    this.#now = now;
     for (const [token, user] of Object.entries(users)) this.#users.add(token, { groups: [], ...user });
     const store = new Store(history);
     const board = this.faults = this.#board = new FaultBoard(store, now);
@@ -82,7 +85,7 @@ export class ApiServer implements AsyncDisposable {
       registry: new Registry(),
       now: time,
       random,
-      uid: () => uuid(random),
+      uid,
       closed: this.#closed.signal,
       authorizes: authorization,
       allows: (user, attributes) => !authorization || rbac.reason(user, attributes) !== undefined,
@@ -103,13 +106,15 @@ export class ApiServer implements AsyncDisposable {
     return String(this.#state.store.version);
   }
 
-  /** Makes a client that asks in process. */
+  /** Makes a client that asks in process, with the clock and the random source of the server. */
   client(options: ApiServerClientOptions = {}): Client {
     const { user, groups = [], name, ...rest } = options;
     const asked: User = user === undefined ? ADMIN : { name: user, groups };
     const origin = { user: rest.token === undefined ? asked : undefined, client: name };
     const client = new Client({
       server: "http://kubernetes.default.svc",
+      now: this.#now,
+      random: this.#state.random,
       ...rest,
       fetch: (request) => this.#front.answer(request, origin),
     });
