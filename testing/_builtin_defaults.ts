@@ -242,6 +242,7 @@ function csiDriver(object: JsonObject): void {
     volumeLifecycleModes: ["Persistent"],
     requiresRepublish: false,
     seLinuxMount: false,
+    preventPodSchedulingIfMissing: false,
   });
 }
 

@@ -23,7 +23,7 @@ export type Check = (value: any, at: string, causes: Cause[]) => void;
 /** What a check finds in an object. */
 export function causesOf(check: Check, value: unknown, at = ""): Cause[] {
   const causes: Cause[] = [];
-  check(value, at, causes);
+  check(value ?? undefined, at, causes);
   return causes;
 }
 
@@ -48,7 +48,7 @@ export function all(...checks: readonly Check[]): Check {
 /** Checks the members of an object, in the order of the table; those that are not there, too. */
 export function members(table: Readonly<Record<string, Check>>): Check {
   return (value, at, causes) => {
-    for (const name in table) table[name]!(isObject(value) ? value[name] : undefined, below(at, name), causes);
+    for (const name in table) table[name]!(isObject(value) ? value[name] ?? undefined : undefined, below(at, name), causes);
   };
 }
 
@@ -181,4 +181,10 @@ export function unique(
 export function fixed(object: Fields, old: Fields, names: readonly string[], at = ""): Cause[] {
   return names.filter((name) => !equal(object[name], old[name]))
     .map((name) => cause.invalid(below(at, name), object[name], "field is immutable"));
+}
+
+/** Refuses a change of some members, as the server declares it: such causes come last, and show no value. */
+export function fixedByType(object: Fields, old: Fields, names: readonly string[], at = ""): Cause[] {
+  return names.filter((name) => !equal(object[name], old[name]))
+    .map((name) => ({ ...cause.invalid(below(at, name), null, "field is immutable"), late: true }));
 }

@@ -12,9 +12,11 @@
 import type { Behaviour } from "./_kind.ts";
 import { CORE } from "./_kinds_core.ts";
 import { DISCOVERY } from "./_kinds_discovery.ts";
+import { FLOWS } from "./_kinds_flows.ts";
 import { NETWORKING } from "./_kinds_networking.ts";
 import { POLICIES } from "./_kinds_policies.ts";
 import { RBAC_KINDS } from "./_kinds_rbac.ts";
+import { RUNTIME } from "./_kinds_runtime.ts";
 import { STORAGE } from "./_kinds_storage.ts";
 import { WEBHOOKS } from "./_kinds_webhooks.ts";
 import { WORKLOADS } from "./_kinds_workloads.ts";
@@ -31,6 +33,8 @@ const ALL: Readonly<Record<string, Behaviour>> = {
   ...NETWORKING,
   ...RBAC_KINDS,
   ...STORAGE,
+  ...FLOWS,
+  ...RUNTIME,
   ...WEBHOOKS,
 };
 

@@ -16,7 +16,7 @@ import {
   type Check,
   declared,
   each,
-  fixed,
+  fixedByType,
   given,
   isEmpty,
   members,
@@ -167,7 +167,7 @@ function validateSlice(object: Fields, old?: Fields): Cause[] {
     ...causesOf(declared(neededAnd(oneOf(["FQDN", "IPv4", "IPv6"]))), addressType, "addressType"),
     ...causesOf(slicePorts, object.ports, "ports"),
     ...unlessKept(endpoints(addressType), object, old, "endpoints"),
-    ...old ? fixed(object, old, ["addressType"]) : [],
+    ...old ? fixedByType(object, old, ["addressType"]) : [],
   ];
 }
 
@@ -190,7 +190,11 @@ export const DISCOVERY: Readonly<Record<string, Behaviour>> = {
     validate: (object, _apiVersion, _subresource, old) => unlessKept(subsets, object, old, "subsets"),
   },
   "endpointslices.discovery.k8s.io": {
-    desired: ({ metadata, ...rest }) => [rest, metadata.labels],
+    desired: ({ metadata, ...rest }) => [rest, metadata.labels ?? {}],
+    defaults: (object) => {
+      for (const member of ["endpoints", "ports"]) if (isEmpty(object[member])) object[member] = null;
+      for (const each of object.endpoints ?? []) delete each.deprecatedTopology;
+    },
     warnings: sliceWarnings,
     validate: (object, _apiVersion, _subresource, old) => validateSlice(object, old),
   },

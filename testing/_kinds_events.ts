@@ -10,6 +10,7 @@
  * @module
  */
 import { builtinSchema } from "./_builtin.ts";
+import { causesOf, named } from "./_checks.ts";
 import { decodeGo } from "./_go_decode.ts";
 import type { Behaviour } from "./_kind.ts";
 import { validateQualified } from "./_metadata.ts";
@@ -77,7 +78,7 @@ function validate(object: Fields, apiVersion: string): Cause[] {
   if (event.eventTime) {
     causes.push(
       ...needed(name, controller),
-      ...(controller === "" ? [] : validateQualified(controller).map((why) => cause.invalid(name, controller, why))),
+      ...validateQualified(controller).map((why) => cause.invalid(name, controller, why)),
       ...needed("reportingInstance", event.reportingInstance),
       ...tooLong("reportingInstance", event.reportingInstance),
       ...needed("action", event.action),
@@ -88,6 +89,8 @@ function validate(object: Fields, apiVersion: string): Cause[] {
     );
   }
   if (apiVersion !== V1) return causes;
+  const own = event.metadata.name ?? "";
+  if (own !== "") causes.push(...causesOf(named("subdomain"), own, "metadata.name"));
   causes.push(...validateSeries(event));
   if (!event.eventTime) causes.push(cause.required("eventTime"));
   if (event.type !== "Normal" && event.type !== "Warning") {
@@ -101,6 +104,29 @@ function validate(object: Fields, apiVersion: string): Cause[] {
     ...unset("source", event.source?.component || event.source?.host),
   );
   return causes;
+}
+
+const REFERENCE: Readonly<Record<string, string>> = {
+  kind: "Kind",
+  namespace: "Namespace",
+  name: "Name",
+  uid: "UID",
+  apiVersion: "APIVersion",
+  resourceVersion: "ResourceVersion",
+  fieldPath: "FieldPath",
+};
+
+const STRUCTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  involvedObject: REFERENCE,
+  related: REFERENCE,
+  source: { component: "Component", host: "Host" },
+};
+
+/** A value as the internal type prints it. */
+function printed(member: string, value: Fields | undefined): unknown {
+  const names = STRUCTS[member];
+  if (!names || value === undefined) return value;
+  return Object.fromEntries(Object.entries(names).map(([name, shown]) => [shown, value[name] ?? ""]));
 }
 
 const FIXED = [
@@ -125,34 +151,29 @@ function validateUpdate(object: Fields, old: Fields, apiVersion: string): Cause[
   const changed = FIXED.filter((member) => !equal(event[member], before[member]));
   return changed.map((member) => {
     const field = member === "reportingComponent" ? "reportingController" : member;
-    return cause.invalid(field, event[member], "field is immutable");
+    return cause.invalid(field, printed(member, event[member]), "field is immutable");
   });
 }
+
+/** What field selectors may ask of the object that an event is about. */
+const ABOUT = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
+
+/** What field selectors may ask of events of both groups. */
+const COMMON = ["reason", "type"];
 
 /** The behaviour. */
 export const EVENTS: Behaviour = {
   createOnUpdate: true,
+  names: "path",
   errorGroup: "",
   validate,
   validateUpdate,
   toStorage: toCore,
   fromStorage: (object, apiVersion) => apiVersion === V1 ? renamed(object, OLD_NAMES, "events.k8s.io", V1) : object,
-  selectable: [
-    "involvedObject.kind",
-    "involvedObject.namespace",
-    "involvedObject.name",
-    "involvedObject.uid",
-    "involvedObject.apiVersion",
-    "involvedObject.resourceVersion",
-    "involvedObject.fieldPath",
-    "regarding.kind",
-    "regarding.namespace",
-    "regarding.name",
-    "regarding.uid",
-    "reason",
-    "reportingComponent",
-    "reportingController",
-    "source",
-    "type",
-  ],
+  selectableIn: {
+    v1: [...ABOUT.map((each) => `involvedObject.${each}`), ...COMMON, "reportingComponent", "source"],
+    [V1]: [...ABOUT.map((each) => `regarding.${each}`), ...COMMON, "reportingController"],
+  },
+  // The source of an event is a component, be it named in the old way or in the new one.
+  selectedForm: (object) => ({ ...object, source: object.source?.component || object.reportingComponent }),
 };

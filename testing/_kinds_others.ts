@@ -4,7 +4,7 @@
  * ```ts
  * import { OTHERS } from "./_kinds_others.ts";
  *
- * console.assert(OTHERS["leases.coordination.k8s.io"]?.createOnUpdate);
+ * console.assert(OTHERS.events?.createOnUpdate);
  * ```
  *
  * @module
@@ -65,21 +65,9 @@ const AUTOSCALER_VERSIONS: Pick<Behaviour, "toStorage" | "fromStorage"> = {
   },
 };
 
-function validateLease({ spec = {} }: Fields): Cause[] {
-  const causes: Cause[] = [];
-  if (spec.leaseDurationSeconds !== undefined && spec.leaseDurationSeconds <= 0) {
-    causes.push(cause.invalid("spec.leaseDurationSeconds", spec.leaseDurationSeconds, "must be greater than 0"));
-  }
-  if (spec.leaseTransitions !== undefined && spec.leaseTransitions < 0) {
-    causes.push(cause.invalid("spec.leaseTransitions", spec.leaseTransitions, "must be greater than or equal to 0"));
-  }
-  return causes;
-}
-
 /** The behaviours by storage. */
 export const OTHERS: Readonly<Record<string, Behaviour>> = {
   "customresourcedefinitions.apiextensions.k8s.io": DEFINITION,
-  "leases.coordination.k8s.io": { createOnUpdate: true, validate: validateLease },
   events: EVENTS,
   services: SERVICES,
   "poddisruptionbudgets.policy": {

@@ -13,8 +13,10 @@ import {
   atLeast,
   causesOf,
   type Check,
+  declared,
   filled,
   fixed,
+  fixedByType,
   given,
   isEmpty,
   members,
@@ -33,6 +35,7 @@ import { type Cause, cause } from "./_status.ts";
 import { lifetimeRules } from "./_token_request.ts";
 
 const GROUP = "storage.k8s.io";
+const PROTECTION = "kubernetes.io/vac-protection";
 const MAX_PARAMETERS = 512, MAX_TEXT = 262_144, MAX_ERROR = 1024;
 
 const provisioner: Check = neededAnd(such((name) => validateQualified(name.toLowerCase())));
@@ -55,7 +58,8 @@ const driverParameters = (mayBeEmpty: boolean): Check => (value = {}, at, causes
 };
 
 const topologies: Check = (value = [], at, causes) => {
-  const seen: unknown[] = [];
+  // The real server begins with a list of as many terms that say nothing.
+  const seen: unknown[] = [{}];
   for (const [index, { matchLabelExpressions = [] }] of value.entries()) {
     const path = `${at}[${index}].matchLabelExpressions`;
     const keys = new Map<string, string[]>();
@@ -90,6 +94,16 @@ const driverName: Check = neededAnd((value, at, causes) => {
   such((name: string) => validateName(name.toLowerCase(), "subdomain"))(value, at, causes);
 });
 
+const ANY_CASE_RULE =
+  "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an " +
+  "alphanumeric character (e.g. 'Example.com', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+const attacher: Check = neededAnd((value, at, causes) => {
+  if (value.length > 63) causes.push(cause.tooLong(at, 63));
+  if (validateName(value.toLowerCase(), "subdomain").length > 0) causes.push(cause.invalid(at, value, ANY_CASE_RULE));
+});
+
 const source: Check = (value = {}, at, causes) => {
   const { inlineVolumeSpec: inline, persistentVolumeName: name } = value;
   const one = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
@@ -108,7 +122,7 @@ const volumeError: Check = given(members({
 }));
 
 const attachment: Check = members({
-  spec: members({ attacher: driverName, source, nodeName: named("subdomain") }),
+  spec: members({ attacher: declared(attacher), source, nodeName: named("subdomain") }),
   status: members({
     attachmentMetadata: (value = {}, at, causes) => {
       if (textOf(value ?? {}) > MAX_TEXT) causes.push(cause.tooLong(at, MAX_TEXT));
@@ -123,7 +137,7 @@ function validateAttachment(object: Fields, old?: Fields): Cause[] {
   return [
     ...causesOf(attachment, object),
     ...name === undefined ? [] : causesOf(named("subdomain"), name, "spec.source.persistentVolumeName"),
-    ...old && !equal(object.spec, old.spec) ? [cause.invalid("spec", object.spec, "field is immutable")] : [],
+    ...old ? fixedByType(object, old, ["spec"]) : [],
   ];
 }
 
@@ -153,11 +167,16 @@ function validateNodeDrivers({ spec }: Fields, old?: Fields): Cause[] {
     for (const driver of drivers) {
       const { allocatable: _, ...now } = driver, { allocatable: _before, ...then } = before;
       if (driver.name === before.name && !equal(now, then)) {
-        causes.push(cause.invalid("spec.drivers", now, "field is immutable"));
+        causes.push(cause.invalid("spec.drivers", printedDriver(now), "field is immutable"));
       }
     }
   }
   return causes;
+}
+
+/** A driver as the internal type prints it. */
+function printedDriver({ name: Name = "", nodeID: NodeID = "", topologyKeys }: Fields): Fields {
+  return { Name, NodeID, TopologyKeys: topologyKeys ?? null, Allocatable: null };
 }
 
 const tokenRequests: Check = (value = [], at, causes) => {
@@ -204,7 +223,7 @@ export const STORAGE: Readonly<Record<string, Behaviour>> = {
   [`storageclasses.${GROUP}`]: {
     returnsDeleted: true,
     validate: (object, _apiVersion, _subresource, old) =>
-      old ? fixed(object, old, FIXED_CLASS) : causesOf(storageClass, object),
+      old ? fixedByType(object, old, FIXED_CLASS) : causesOf(storageClass, object),
   },
   [`volumeattachments.${GROUP}`]: {
     returnsDeleted: true,
@@ -213,11 +232,16 @@ export const STORAGE: Readonly<Record<string, Behaviour>> = {
   },
   [`csinodes.${GROUP}`]: {
     returnsDeleted: true,
+    defaults: ({ spec }) => {
+      if (spec && isEmpty(spec.drivers)) spec.drivers = null;
+    },
     validate: (object, _apiVersion, _subresource, old) => validateNodeDrivers(object, old),
   },
   [`csidrivers.${GROUP}`]: {
     returnsDeleted: true,
-    desired: ({ spec }) => spec,
+    prepareUpdate: (object, old) => {
+      if (!equal(object.spec, old.spec)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    },
     validate: (object, _apiVersion, _subresource, old) => validateDriver(object, old),
   },
   [`csistoragecapacities.${GROUP}`]: {
@@ -226,12 +250,19 @@ export const STORAGE: Readonly<Record<string, Behaviour>> = {
         members({
           nodeTopology: given(labelSelector),
           storageClassName: (value = "", at, causes) => named("subdomain")(value, at, causes),
+          capacity: given(
+            such((value) => String(value).startsWith("-") ? "must be greater than or equal to 0" : undefined),
+          ),
         }),
         object,
       ),
   },
   [`volumeattributesclasses.${GROUP}`]: {
     returnsDeleted: true,
+    prepareCreate: ({ metadata }) => {
+      const held: string[] = metadata.finalizers ?? [];
+      if (!held.includes(PROTECTION)) metadata.finalizers = [...held, PROTECTION];
+    },
     validate: (object, _apiVersion, _subresource, old) => [
       ...old && object.driverName !== old.driverName
         ? [cause.forbidden("driverName", "updates to driverName are forbidden.")]
