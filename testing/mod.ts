@@ -26,3 +26,16 @@ export { type Fault, type FaultMatch, type Faults, type PartitionOptions, type T
 export { type LagBy } from "./_lag.ts";
 export { type RequestMatch, type RequestSubject } from "./_match.ts";
 export { ControlPlane, type ControlPlaneOptions, type PlaneUser, type ServiceAccountOptions } from "./control_plane.ts";
+export {
+  type BuiltInInvariant,
+  type CrashPoint,
+  type PerturbationKind,
+  type PlannedAction,
+  type Schedule,
+  simulate,
+  type SimulatedWorld,
+  type SimulateOptions,
+  SimulationError,
+  type SimulationReport,
+  type WorldFunction,
+} from "./simulate.ts";

@@ -1,0 +1,53 @@
+/**
+ * Names what is simulated, and what may go wrong in it.
+ *
+ * ```ts
+ * import { planOf } from "./scenarios.ts";
+ *
+ * console.assert(planOf("election", 7).replicas === 3);
+ * ```
+ *
+ * @module
+ */
+import { type PerturbationKind, PERTURBATIONS } from "../../testing/simulation/_perturbations.ts";
+import { Random } from "../../testing/simulation/_random.ts";
+import type { Plan } from "../../testing/simulation/_simulation.ts";
+import { fleet } from "./_fleet.ts";
+
+interface Scenario {
+  /** How many replicas there may be; more than one are led. */
+  readonly replicas: readonly number[];
+  /** What may go wrong. */
+  readonly faults: readonly PerturbationKind[];
+}
+
+/** The scenarios, by name. */
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  anything: { replicas: [1, 1, 2, 3], faults: PERTURBATIONS },
+  election: {
+    replicas: [3],
+    faults: [
+      "crash",
+      "stop",
+      "pause",
+      "cut off",
+      "black hole",
+      "slow",
+      "restart",
+      "clock step",
+      "status",
+      "lost answer",
+    ],
+  },
+  writes: {
+    replicas: [1, 2],
+    faults: ["crash", "lost request", "lost answer", "unanswered", "status", "slow", "forbidden"],
+  },
+  watches: { replicas: [1], faults: ["cut", "stall", "lag", "half open", "blind", "expired", "compaction", "restart"] },
+};
+
+/** What a seed of a scenario simulates. */
+export function planOf(scenario: string, seed: number): Plan {
+  const random = new Random(seed, `plan of ${scenario}`);
+  return fleet(random, random.pick(SCENARIOS[scenario]!.replicas));
+}
