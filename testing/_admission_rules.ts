@@ -105,10 +105,12 @@ export function checkExpression(
   variables: Declarations,
   wanted: readonly string[],
 ): Cause[] {
+  // What a policy may ask the authorizer is not known here.
+  if (/\bauthorizer\b/.test(expression) && variables.has("authorizer")) return [];
   const { issues, type } = compile(expression, variables);
   if (issues !== undefined) return [cause.invalid(at, expression, `compilation failed: ${issues}`)];
   if (wanted.includes(type.name) || type.name === "dyn") return [];
-  const must = wanted.length === 1 ? `evaluate to ${wanted[0]}` : `evaluate to one of ${wanted.join(", ")}`;
+  const must = wanted.length === 1 ? `evaluate to ${wanted[0]}` : `evaluate to one of [${wanted.join(" ")}]`;
   return [cause.invalid(at, expression, `must ${must} but got ${type.name}`)];
 }
 

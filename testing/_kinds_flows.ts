@@ -10,7 +10,6 @@
  * @module
  */
 import {
-  absent,
   all,
   causesOf,
   type Check,
@@ -194,7 +193,7 @@ const response: Check = (value = {}, at, causes) => {
 };
 
 const absentMember: Check = (value, at, causes) => {
-  if (value !== undefined) absent("may not be specified")(value, at, causes);
+  if (value !== undefined) causes.push(cause.forbidden(at, ""));
 };
 
 const shares: Check = given(such((value) => value < 0 ? "must be a non-negative integer" : undefined));
@@ -218,8 +217,8 @@ const level = (name: string): Check => (value, at, causes) => {
   if ((name === "exempt") !== (type === "Exempt")) {
     causes.push(cause.invalid(`${at}.type`, type, "must be 'Exempt' if and only if `name` is 'exempt'"));
   }
+  if (type !== "Limited") declared(absentMember)(value?.limited, `${at}.limited`, causes);
   if (type === "Exempt") {
-    declared(absentMember)(value.limited, `${at}.limited`, causes);
     exempt(value.exempt, `${at}.exempt`, causes);
   } else if (type === "Limited") {
     declared(absentMember)(value.exempt, `${at}.exempt`, causes);
@@ -232,6 +231,9 @@ const level = (name: string): Check => (value, at, causes) => {
 function behaviour(spec: (name: string) => Check, defaults: (spec: Fields) => void): Behaviour {
   return {
     status: true,
+    prepareCreate: (object) => {
+      object.status = {};
+    },
     desired: ({ spec }) => spec,
     defaults: (object) => {
       if (isObject(object.spec)) defaults(object.spec);

@@ -33,7 +33,6 @@ import {
   oneOf,
   qualifiedName,
 } from "./_checks.ts";
-import { DYN } from "./_cel_types.ts";
 import { checkConditions } from "./_condition_rules.ts";
 import type { Behaviour } from "./_kind.ts";
 import { labelSelector } from "./_label_selectors.ts";
@@ -162,7 +161,7 @@ function checkAnnotations(spec: Fields, name: string): Cause[] {
 function checkCommon(spec: Fields, old?: Fields, also: Check = () => {}): Cause[] {
   const kept = old && equal(spec.paramKind, old.paramKind) &&
     equal(spec.matchConditions ?? [], old.matchConditions ?? []);
-  const variables = variablesOf({ ...spec, variables: [] }, "namespaceObject");
+  const variables = variablesOf({ ...spec, variables: [] });
   return [
     ...causesOf(
       members({
@@ -212,9 +211,10 @@ function checkMutation(mutation: Fields, spec: Fields, at: string): Cause[] {
   if (mutation[member] === undefined) {
     causes.push(cause.required(`${at}.${member}`, `must be specified when patchType is ${patchType}`));
   } else if (expression === "") causes.push(cause.required(`${at}.${member}.expression`));
-  else {
-    const variables = new Map([...variablesOf(spec), ["Object", DYN], ["JSONPatch", DYN]]);
-    causes.push(...checkExpression(`${at}.${member}.expression`, expression, variables, []).filter(isCompilation));
+  else if (!/\b(Object|JSONPatch)\b/.test(expression)) {
+    // Expressions that make objects of these types are not read here.
+    const wanted = member === "applyConfiguration" ? "Object" : "list";
+    causes.push(...checkExpression(`${at}.${member}.expression`, expression, variablesOf(spec), [wanted]));
   }
   const other = types.find((each) => each !== patchType)!;
   if (mutation[PATCHES[other]] !== undefined) {

@@ -40,7 +40,7 @@ function domainRules(name: string): string | undefined {
 }
 
 const sideEffects: Check = (value, at, causes) => {
-  if (value === undefined) causes.push(cause.required(at, `must specify one of ${EFFECTS.join(", ")}`));
+  if (!value) causes.push(cause.required(at, `must specify one of ${EFFECTS.join(", ")}`));
   else oneOf(EFFECTS)(value, at, causes);
 };
 

@@ -187,7 +187,7 @@ export const cause = {
   }),
   forbidden: (field: string, detail: string): Cause => ({
     reason: REASONS.forbidden,
-    message: `Forbidden: ${detail}`,
+    message: `Forbidden${detail === "" ? "" : `: ${detail}`}`,
     field,
   }),
   duplicate: (field: string, value: unknown): Cause => ({
