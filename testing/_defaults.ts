@@ -11,21 +11,10 @@
  */
 import { isObject, type JsonObject, putMember } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
-
-const defaulting = new WeakMap<Schema, boolean>();
+import { anywhere } from "./_schema_facts.ts";
 
 /** Tells whether there is any default at or below a schema. */
-export function hasDefaults(schema: Schema): boolean {
-  const known = defaulting.get(schema);
-  if (known !== undefined) return known;
-  // A schema within itself adds nothing.
-  defaulting.set(schema, false);
-  const children = [...Object.values(schema.properties ?? {}), schema.items, schema.additionalProperties];
-  const found = schema.default !== undefined ||
-    children.some((child) => typeof child === "object" && hasDefaults(child));
-  defaulting.set(schema, found);
-  return found;
-}
+export const hasDefaults: (schema: Schema) => boolean = anywhere((schema) => schema.default !== undefined);
 
 /** Returns the value with defaults filled in: for missing fields, and for nulls that may not be. */
 export function withDefaults<T>(value: T, schema: Schema | undefined): T {

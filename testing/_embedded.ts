@@ -12,13 +12,16 @@
 import { type FieldError, invalid } from "./_field_error.ts";
 import { isObject, type JsonObject } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
+import { anywhere } from "./_schema_facts.ts";
+
+const embeds = anywhere((schema) => schema["x-kubernetes-embedded-resource"] === true);
 
 const KIND = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 
 /** Returns what is wrong with the embedded resources of a value. */
 export function checkEmbedded(value: unknown, schema: Schema, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  visit(value, schema, path, errors);
+  if (embeds(schema)) visit(value, schema, path, errors);
   return errors;
 }
 

@@ -53,6 +53,7 @@ export function duplicateOf(items: readonly unknown[]): number[] | undefined {
 }
 
 function canonical(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
   return JSON.stringify(
     value,
     (_, part: unknown) =>

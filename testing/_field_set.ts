@@ -50,6 +50,17 @@ function make(member: boolean, kids: MutableFields): Fields {
   return member && !isEmpty(kids) ? { ".": LEAF, ...kids } : kids;
 }
 
+/** Adds a path, with all that is below it, to a set under construction that has nothing there. */
+export function insertNode(set: MutableFields, path: readonly string[], node: Fields): void {
+  let at = set;
+  for (let i = 0; i < path.length - 1; i++) {
+    const next = at[path[i]!];
+    if (next !== undefined && isEmpty(next)) next["."] = {};
+    at = next ?? (at[path[i]!] = {});
+  }
+  at[path.at(-1)!] = node as MutableFields;
+}
+
 /** Adds a path to a set under construction. */
 export function insert(set: MutableFields, path: readonly string[]): void {
   const last = path.length - 1;
@@ -228,19 +239,28 @@ export function compareElements(a: string, b: string): number {
 
 /** Returns the set with its elements in the order in which a server writes them. */
 export function sorted(set: Fields): Fields {
-  let previous: string | undefined;
-  let same = true;
+  if (isSorted(set)) return set;
   const out: MutableFields = {};
+  for (const element of Object.keys(set).sort(compareElements)) out[element] = sorted(set[element]!) as MutableFields;
+  return out;
+}
+
+function isSorted(set: Fields): boolean {
+  let previous: string | undefined;
   for (const element in set) {
-    if (previous !== undefined && same && compareElements(previous, element) > 0) same = false;
+    if (previous !== undefined && compareElements(previous, element) > 0) return false;
+    if (!isSorted(set[element]!)) return false;
     previous = element;
-    out[element] = sorted(set[element]!) as MutableFields;
-    if (same && out[element] !== set[element]) same = false;
   }
-  if (same) return set;
-  const ordered: MutableFields = {};
-  for (const element of Object.keys(out).sort(compareElements)) ordered[element] = out[element]!;
-  return ordered;
+  return true;
+}
+
+const COLON = 58;
+
+function isKnownElement(element: string): boolean {
+  if (element === ".") return true;
+  const [kind] = element;
+  return element.charCodeAt(1) === COLON && (kind === "f" || kind === "k" || kind === "v" || kind === "i");
 }
 
 /** Reads a set from `fieldsV1`; path elements of unknown kinds are dropped. Undefined if it is not one. */
@@ -248,7 +268,7 @@ export function readFields(value: unknown): Fields | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   for (const element in value) {
     const node = (value as Record<string, unknown>)[element];
-    if (element !== "." && !/^[fkvi]:/.test(element)) return dropUnknown(value as Fields);
+    if (!isKnownElement(element)) return dropUnknown(value as Fields);
     if (readFields(node) !== node) return dropUnknown(value as Fields);
   }
   return value as Fields;
@@ -257,7 +277,7 @@ export function readFields(value: unknown): Fields | undefined {
 function dropUnknown(value: Fields): Fields | undefined {
   const out: MutableFields = {};
   for (const element in value) {
-    if (element !== "." && !/^[fkvi]:/.test(element)) {
+    if (!isKnownElement(element)) {
       if (!/^[a-z]:/.test(element)) return undefined;
       continue;
     }

@@ -140,7 +140,6 @@ function agentOf(headers: Headers): string {
 /** Reads the body of a request; protocol buffers become the JSON that they stand for. */
 async function receive(request: Request): Promise<{ body: string; headers: Headers }> {
   const { headers } = request;
-  if (request.body === null) return { body: "", headers };
   if (headers.get("content-type") !== PROTOBUF) return { body: await request.text(), headers };
   const bytes = new Uint8Array(await request.arrayBuffer());
   if (!isProtobuf(bytes)) return { body: "", headers };

@@ -13,6 +13,7 @@
 import { duplicateOf, type FieldError, invalid, shown } from "./_field_error.ts";
 import { isObject, type JsonObject } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
+import { anywhere } from "./_schema_facts.ts";
 
 /** Returns what comes twice in the sets and list maps of a value. */
 export function checkLists(value: unknown, schema: Schema, path: string): FieldError[] {
@@ -21,7 +22,10 @@ export function checkLists(value: unknown, schema: Schema, path: string): FieldE
   return errors;
 }
 
+const tellsApart = anywhere(({ "x-kubernetes-list-type": type }) => type === "set" || type === "map");
+
 function visit(value: unknown, schema: Schema, path: string, errors: FieldError[]): void {
+  if (!tellsApart(schema)) return;
   if (Array.isArray(value)) {
     checkList(value, schema, path, errors);
     if (schema.items === undefined) return;
@@ -40,6 +44,7 @@ function visit(value: unknown, schema: Schema, path: string, errors: FieldError[
 function checkList(value: unknown[], schema: Schema, path: string, errors: FieldError[]): void {
   const type = schema["x-kubernetes-list-type"];
   if (type !== "set" && type !== "map") return;
+  if (value.length < 2 && type === "set") return;
   let items = value;
   if (type === "map") {
     const misfit = value.findIndex((item) => item !== null && !isObject(item));

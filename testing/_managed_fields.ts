@@ -179,11 +179,9 @@ function sortEntries(entries: JsonObject[]): JsonObject[] {
 /** Returns the stored object itself if nothing but times would change. */
 function unlessSame(live: object | undefined, object: object): object {
   if (live === undefined) return object;
-  const before = metadataOf(live), after = metadataOf(object);
-  if (!sameButTimes(before.managedFields, after.managedFields)) return object;
-  const { managedFields: _a, ...left } = before, { managedFields: _b, ...right } = after;
-  if (equalJson({ ...live, metadata: left }, { ...object, metadata: right })) return live;
-  return object;
+  const { managedFields: before, ...left } = metadataOf(live), { managedFields: after, ...right } = metadataOf(object);
+  if (!equalJson({ ...live, metadata: left }, { ...object, metadata: right })) return object;
+  return sameButTimes(before, after) ? live : object;
 }
 
 function updateManagers(options: TrackOptions, managers: Managers, type: FieldType): void {

@@ -101,6 +101,7 @@ export function writeManagers(managers: Managers): Record<string, unknown>[] | u
 
 /** Puts the oldest entries of updates into one for each version, so that there are never too many. */
 export function capManagers(managers: Managers): void {
+  if (managers.size <= MAX_UPDATE_MANAGERS) return;
   const updaters = [...managers].filter(([, manager]) => manager.operation === "Update");
   let excess = updaters.length - MAX_UPDATE_MANAGERS;
   if (excess <= 0) return;

@@ -107,7 +107,12 @@ function patchedObject(call: Call, type: Exclude<PatchType, "apply">, old: Kube,
       `couldn't get version/kind; json parse error: ${notAnObject(patched)}`,
     );
   }
-  return clone(patched);
+  // What a patch left alone is shared with what is stored, unless defaults are filled in on the spot.
+  return call.info.custom ? { ...patched, metadata: ownMetadata(patched.metadata) } : clone(patched);
+}
+
+function ownMetadata(metadata: unknown): unknown {
+  return isObject(metadata) ? { ...metadata } : metadata;
 }
 
 /** Refuses a patch that makes another kind of an object; a kind that was taken away stays. */
@@ -179,7 +184,7 @@ function apply(call: Call, subresource: "" | "status"): Answer {
       `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
     );
   }
-  const mine = clone(applied);
+  const mine: Fields = { ...applied, metadata: { ...applied.metadata } };
   delete mine.metadata.resourceVersion;
   delete mine.metadata.uid;
   let result;
@@ -200,7 +205,8 @@ function apply(call: Call, subresource: "" | "status"): Answer {
     throw asStatus(error);
   }
   if ("conflicts" in result) throw applyConflict(result.conflicts);
-  const merged = clone(result.object) as Fields;
+  const { object: outcome } = result as { object: Fields };
+  const merged: Fields = info.custom ? { ...outcome, metadata: ownMetadata(outcome.metadata) } : clone(outcome);
   if (uid) merged.metadata.uid = uid;
   if (resourceVersion && live) merged.metadata.resourceVersion = resourceVersion;
   if (writerOf(call) === "kubectl") syncLastApplied(merged, applied);
@@ -223,7 +229,7 @@ function syncLastApplied(merged: Fields, applied: Fields): void {
   delete own[LAST_APPLIED];
   if (Object.keys(own).length > 0) copy.metadata.annotations = own;
   else delete copy.metadata.annotations;
-  annotations[LAST_APPLIED] = `${JSON.stringify(sortedKeys(copy))}\n`;
+  merged.metadata.annotations = { ...annotations, [LAST_APPLIED]: `${JSON.stringify(sortedKeys(copy))}\n` };
 }
 
 function sortedKeys(value: unknown): unknown {

@@ -29,11 +29,10 @@ export function jsonResponse(
   const yaml = negotiate(accept)?.format === "yaml";
   let text = typeof body === "string" ? body : JSON.stringify(body);
   if (yaml) text = toYaml(JSON.parse(text));
-  const type = {
-    "content-type": "application/json",
-    ...headers,
-    ...(yaml ? { "content-type": "application/yaml" } : {}),
-  };
+  const type = yaml
+    ? { ...headers, "content-type": "application/yaml" }
+    : { "content-type": "application/json", ...headers };
+  if (warnings.length === 0) return new Response(text, { status: code, headers: type });
   // As pairs each warning is sent as a header of its own.
   const all: [string, string][] = [
     ...Object.entries(type),

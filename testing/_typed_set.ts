@@ -11,7 +11,16 @@
  *
  * @module
  */
-import { asMember, type Fields, insert, isEmpty, LEAF, type MutableFields } from "./_field_set.ts";
+import {
+  asMember,
+  compareElements,
+  type Fields,
+  insert,
+  insertNode,
+  isEmpty,
+  LEAF,
+  type MutableFields,
+} from "./_field_set.ts";
 import { equalJson, isObject, type JsonObject } from "./_json.ts";
 import { type FieldType, itemElement, kindOf, type ListFieldType, type MapFieldType, typeOfField } from "./_typed.ts";
 
@@ -109,6 +118,7 @@ class Comparer implements Comparison {
   visit(type: FieldType, left: unknown, right: unknown): void {
     // What is shared by both is the same all the way down.
     if (left === right) return;
+    if (left === undefined && this.#path.length > 0) return insertNode(this.added, this.#path, newNode(type, right));
     const leftKind = kindOf(type, left), rightKind = kindOf(type, right);
     let leaf: boolean;
     if (right === undefined) leaf = this.#visitAs(leftKind, type, left, right);
@@ -186,6 +196,35 @@ class Comparer implements Comparison {
     this.visit(type, left, right);
     this.#path.pop();
   }
+}
+
+/** The fields of a value where there was none: itself, and all that is below it, in order. */
+function newNode(type: FieldType, value: unknown): Fields {
+  const below: [string, Fields][] = [];
+  switch (kindOf(type, value)) {
+    case "map": {
+      const map = type.map!;
+      if (map.atomic || !isObject(value)) return LEAF;
+      for (const key in value) {
+        if (value[key] !== undefined) below.push([`f:${key}`, newNode(typeOfField(map, key), value[key])]);
+      }
+      break;
+    }
+    case "list": {
+      const list = type.list!;
+      if (list.atomic || !Array.isArray(value)) return LEAF;
+      for (const [element, items] of group(list, value)) {
+        // Items that come more than once are taken as one value.
+        below.push([element, items.length > 1 ? LEAF : newNode(list.item, items[0])]);
+      }
+    }
+  }
+  if (below.length === 0) return LEAF;
+  const node: MutableFields = { ".": {} };
+  for (const [element, fields] of below.sort(([a], [b]) => compareElements(a, b))) {
+    node[element] = fields as MutableFields;
+  }
+  return node;
 }
 
 type Kind = ReturnType<typeof kindOf>;

@@ -12,9 +12,10 @@
 
 /** A UUID of version 4. */
 export function uuid(random: () => number): string {
-  const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16));
-  hex[12] = "4";
-  hex[16] = "89ab"[Math.floor(random() * 4)]!;
-  const text = hex.join("");
-  return [text.slice(0, 8), text.slice(8, 12), text.slice(12, 16), text.slice(16, 20), text.slice(20)].join("-");
+  let text = "";
+  for (const mark of "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx") {
+    if (mark === "x") text += "0123456789abcdef"[Math.floor(random() * 16)];
+    else text += mark === "y" ? "89ab"[Math.floor(random() * 4)] : mark;
+  }
+  return text;
 }

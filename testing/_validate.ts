@@ -37,25 +37,24 @@ export interface ValidateOptions {
 /** Returns what is wrong with a value; nothing if it is valid. Does not run rules in CEL. */
 export function validate(value: unknown, schema: Schema, options: ValidateOptions = {}): FieldError[] {
   const { previous, field = "" } = options;
-  const context: Context = { field };
-  const errors = visit(value, schema, "", previous, context).errors;
+  const result: Result = { field, errors: [], passed: 0 };
+  visit(value, schema, "", previous, result);
   const embedded = field === "" ? checkEmbedded(value, schema, "") : [];
   const lists = checkLists(value, schema, field);
   const known = previous === undefined || lists.length === 0 ? [] : checkLists(previous, schema, field);
-  return [...errors, ...embedded, ...(known.length > 0 ? [] : lists)];
+  return [...result.errors, ...embedded, ...(known.length > 0 ? [] : lists)];
 }
 
+/** The field that messages name. */
 interface Context {
   readonly field: string;
 }
 
 /** Errors, and how many checks were passed on the way to them. */
-interface Result {
-  errors: FieldError[];
+interface Result extends Context {
+  readonly errors: FieldError[];
   passed: number;
 }
-
-const VALID: Result = { errors: [], passed: 1 };
 
 function fieldOf(path: string, { field }: Context): string {
   const below = path.replace(/^\./, "");
@@ -81,7 +80,27 @@ function bodyText(path: string): string {
   return `${path === "" ? "" : path} in body`;
 }
 
+/** True for a value that is what the schema's type says, where it says nothing else; most are. */
+function isPlainly(value: unknown, schema: Schema): boolean {
+  if (value === null || schema.format || schema["x-kubernetes-int-or-string"]) return false;
+  switch (schema.type) {
+    case "string":
+      return typeof value === "string";
+    case "boolean":
+      return typeof value === "boolean";
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isObject(value);
+    case "integer":
+      return Number.isInteger(value);
+    default:
+      return false;
+  }
+}
+
 function checkType(value: unknown, schema: Schema, path: string, context: Context): FieldError | undefined {
+  if (isPlainly(value, schema)) return undefined;
   const types = schema["x-kubernetes-int-or-string"] ? ["integer", "string"] : schema.type ? [schema.type] : [];
   const { format = "" } = schema;
   if (types.length === 0 && format === "") return undefined;
@@ -120,12 +139,11 @@ function checkRange(value: number, schema: Schema, path: string): string | undef
   return `Checked value must be of type integer ${text} in ${path}`;
 }
 
-function checkNumber(value: number, schema: Schema, path: string, context: Context): FieldError[] {
-  const errors: FieldError[] = [];
+function checkNumber(value: number, schema: Schema, path: string, result: Result): void {
   const add = (text: string) =>
-    errors.push(invalid(fieldOf(path, context), value, `${bodyText(path)} should be ${text}`));
+    result.errors.push(invalid(fieldOf(path, result), value, `${bodyText(path)} should be ${text}`));
   const range = checkRange(value, schema, path);
-  if (range !== undefined) errors.push(composite(range, context));
+  if (range !== undefined) result.errors.push(composite(range, result));
   const { multipleOf, maximum, minimum } = schema;
   if (multipleOf !== undefined && !isMultiple(value, multipleOf)) add(`a multiple of ${multipleOf}`);
   if (maximum !== undefined) {
@@ -138,7 +156,6 @@ function checkNumber(value: number, schema: Schema, path: string, context: Conte
       add(`greater than ${schema.exclusiveMinimum ? "" : "or equal to "}${minimum}`);
     }
   }
-  return errors;
 }
 
 function isMultiple(value: number, factor: number): boolean {
@@ -190,26 +207,22 @@ function tooMany(path: string, size: number, most: number, context: Context): Fi
   return { field: fieldOf(path, context), reason: "FieldValueTooMany", message };
 }
 
-function checkItems(value: unknown[], schema: Schema, path: string, previous: unknown, context: Context): Result {
-  const result: Result = { errors: [], passed: 1 };
+function checkItems(value: unknown[], schema: Schema, path: string, previous: unknown, result: Result): void {
   const { items, minItems, maxItems, uniqueItems } = schema;
   const before = Array.isArray(previous) ? correlated(previous, schema) : undefined;
   if (items !== undefined) {
-    for (const [index, item] of value.entries()) {
-      add(result, visit(item, items, `${path}[${index}]`, before?.(item), context));
-    }
+    for (const [index, item] of value.entries()) visit(item, items, `${path}[${index}]`, before?.(item), result);
   }
-  const field = fieldOf(path, context);
+  const field = fieldOf(path, result);
   if (minItems !== undefined && value.length < minItems) {
     result.errors.push(invalid(field, value.length, `${bodyText(path)} should have at least ${minItems} items`));
   }
   if (maxItems !== undefined && value.length > maxItems) {
-    result.errors.push(tooMany(path, value.length, maxItems, context));
+    result.errors.push(tooMany(path, value.length, maxItems, result));
   }
   if (uniqueItems === true && duplicateOf(value) !== undefined) {
     result.errors.push(invalid(field, "", `${bodyText(path)} shouldn't contain duplicates`));
   }
-  return result;
 }
 
 /** Returns how to find the item that an item of a list map was before. */
@@ -221,16 +234,15 @@ function correlated(previous: unknown[], schema: Schema): ((item: unknown) => un
   return (item) => byKey.get(keyOf(item));
 }
 
-function checkMembers(value: JsonObject, schema: Schema, path: string, previous: unknown, context: Context): Result {
-  const result: Result = { errors: [], passed: 1 };
+function checkMembers(value: JsonObject, schema: Schema, path: string, previous: unknown, result: Result): void {
   const { minProperties, maxProperties, required = [], additionalProperties, properties = {} } = schema;
   const size = minProperties === undefined && maxProperties === undefined ? 0 : Object.keys(value).length;
   if (minProperties !== undefined && size < minProperties) {
     const text = `${bodyText(path)} should have at least ${minProperties} properties`;
-    result.errors.push(invalid(fieldOf(path, context), size, text));
+    result.errors.push(invalid(fieldOf(path, result), size, text));
   }
   if (maxProperties !== undefined && size > maxProperties) {
-    result.errors.push(tooMany(path, size, maxProperties, context));
+    result.errors.push(tooMany(path, size, maxProperties, result));
   }
   const before = isObject(previous) ? previous : undefined;
   for (const key in value) {
@@ -238,19 +250,18 @@ function checkMembers(value: JsonObject, schema: Schema, path: string, previous:
     if (child === undefined) {
       if (additionalProperties === false) {
         const text = `${path}.${key} in body is a forbidden property`;
-        result.errors.push(invalid(fieldOf(path, context), "", text));
+        result.errors.push(invalid(fieldOf(path, result), "", text));
       }
       continue;
     }
     const named = Object.hasOwn(properties, key) && path === "" ? key : `${path}.${key}`;
-    add(result, visit(value[key], child, named, before?.[key], context));
+    visit(value[key], child, named, before?.[key], result);
   }
   for (const key of required) {
     if (Object.hasOwn(value, key)) continue;
     const message = "Required value";
-    result.errors.push({ field: fieldOf(`${path}.${key}`, context), reason: "FieldValueRequired", message });
+    result.errors.push({ field: fieldOf(`${path}.${key}`, result), reason: "FieldValueRequired", message });
   }
-  return result;
 }
 
 function add(into: Result, { errors, passed }: Result): void {
@@ -258,15 +269,19 @@ function add(into: Result, { errors, passed }: Result): void {
   into.passed += passed;
 }
 
-function checkLogic(value: unknown, schema: Schema, path: string, previous: unknown, context: Context): Result {
-  const result: Result = { errors: [], passed: 1 };
+function checkLogic(value: unknown, schema: Schema, path: string, previous: unknown, result: Result): void {
   const quoted = JSON.stringify(path);
-  const run = (schemas: Schema[]) => schemas.map((part) => visit(value, part, path, previous, context));
+  const check = (part: Schema): Result => {
+    const own: Result = { field: result.field, errors: [], passed: 0 };
+    visit(value, part, path, previous, own);
+    return own;
+  };
+  const run = (schemas: Schema[]) => schemas.map(check);
   const best = (results: Result[]) => results.reduce((a, b) => b.passed > a.passed ? b : a);
   if (schema.anyOf?.length) {
     const results = run(schema.anyOf);
     if (results.every(({ errors }) => errors.length > 0)) {
-      result.errors.push(composite(`${quoted} must validate at least one schema (anyOf)`, context));
+      result.errors.push(composite(`${quoted} must validate at least one schema (anyOf)`, result));
       add(result, best(results));
     }
   }
@@ -275,7 +290,7 @@ function checkLogic(value: unknown, schema: Schema, path: string, previous: unkn
     const valid = results.filter(({ errors }) => errors.length === 0).length;
     if (valid !== 1) {
       const found = valid === 0 ? "Found none valid" : `Found ${valid} valid alternatives`;
-      result.errors.push(composite(`${quoted} must validate one and only one schema (oneOf). ${found}`, context));
+      result.errors.push(composite(`${quoted} must validate one and only one schema (oneOf). ${found}`, result));
       if (valid === 0) add(result, best(results));
     }
   }
@@ -285,35 +300,35 @@ function checkLogic(value: unknown, schema: Schema, path: string, previous: unkn
     for (const part of results) add(result, part);
     if (valid < results.length) {
       const none = valid === 0 ? ". None validated" : "";
-      result.errors.push(composite(`${quoted} must validate all the schemas (allOf)${none}`, context));
+      result.errors.push(composite(`${quoted} must validate all the schemas (allOf)${none}`, result));
     }
   }
-  if (schema.not !== undefined && visit(value, schema.not, path, previous, context).errors.length === 0) {
-    result.errors.push(composite(`${quoted} must not validate the schema (not)`, context));
+  if (schema.not !== undefined && check(schema.not).errors.length === 0) {
+    result.errors.push(composite(`${quoted} must not validate the schema (not)`, result));
   }
-  return result;
 }
 
-function visit(value: unknown, schema: Schema, path: string, previous: unknown, context: Context): Result {
+function one(error: FieldError | undefined, result: Result): void {
+  if (error === undefined) result.passed++;
+  else result.errors.push(error);
+}
+
+function visit(value: unknown, schema: Schema, path: string, previous: unknown, result: Result): void {
   // What was stored may stay as it is, valid or not.
-  if (previous !== undefined && equalJson(value, previous)) return VALID;
-  const result: Result = { errors: [], passed: 0 };
-  const one = (error: FieldError | undefined) => {
-    if (error === undefined) result.passed++;
-    else result.errors.push(error);
-  };
-  one(checkType(value, schema, path, context));
-  if (value === null) {
-    one(checkEnum(value, schema, path, context));
-    return result;
+  if (previous !== undefined && equalJson(value, previous)) {
+    result.passed++;
+    return;
   }
-  add(result, checkLogic(value, schema, path, previous, context));
+  one(checkType(value, schema, path, result), result);
+  if (value === null) return one(checkEnum(value, schema, path, result), result);
+  if (schema.anyOf || schema.oneOf || schema.allOf || schema.not) checkLogic(value, schema, path, previous, result);
   if (typeof value === "string") {
-    one(checkText(value, schema, path, context));
-    one(checkFormat(value, schema, path, context));
-  } else if (typeof value === "number") add(result, { errors: checkNumber(value, schema, path, context), passed: 1 });
-  else if (Array.isArray(value)) add(result, checkItems(value, schema, path, previous, context));
-  one(checkEnum(value, schema, path, context));
-  if (isObject(value)) add(result, checkMembers(value, schema, path, previous, context));
-  return result;
+    one(checkText(value, schema, path, result), result);
+    one(checkFormat(value, schema, path, result), result);
+  } else if (typeof value === "number") checkNumber(value, schema, path, result);
+  else if (Array.isArray(value)) checkItems(value, schema, path, previous, result);
+  one(checkEnum(value, schema, path, result), result);
+  if (isObject(value)) checkMembers(value, schema, path, previous, result);
+  // Logic, and what is particular to a number, a list or an object, count as passed whatever they found.
+  result.passed += typeof value === "number" || typeof value === "object" ? 2 : 1;
 }
