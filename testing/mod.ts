@@ -23,6 +23,7 @@ export { type RecordedRequest } from "./_requests.ts";
 export { type ControllerName } from "./_controllers.ts";
 export { type ExpectedRequest, type ExpectOptions } from "./_expectation.ts";
 export { type Fault, type FaultMatch, type Faults, type PartitionOptions, type TimedMatch } from "./_faults.ts";
+export { type FakeContext, fakeContext, type FakeContextOptions } from "./fake_context.ts";
 export { type LagBy } from "./_lag.ts";
 export { type RequestMatch, type RequestSubject } from "./_match.ts";
 export { ControlPlane, type ControlPlaneOptions, type PlaneUser, type ServiceAccountOptions } from "./control_plane.ts";
@@ -38,4 +39,4 @@ export {
   SimulationError,
   type SimulationReport,
   type WorldFunction,
-} from "./simulate.ts";
+} from "./simulation/simulate.ts";

@@ -16,7 +16,7 @@ export async function modulePaths(folder = ""): Promise<string[]> {
 
 /** Whether a module, or data that it imports, is part of what is published: at the top, or in `testing/`. */
 export function isPublished(path: string): boolean {
-  return /^(testing\/)?[^/]+\.(ts|json)$/.test(path);
+  return /^(testing\/(simulation\/)?)?[^/]+\.(ts|json)$/.test(path);
 }
 
 /** Whether only its own folder may import a module. */

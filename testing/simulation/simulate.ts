@@ -39,16 +39,16 @@
  *
  * @module
  */
-import { type Duration, toMilliseconds } from "../duration.ts";
-import { definitionOf, type Operator } from "../operator.ts";
-import { INVARIANTS } from "./simulation/_invariants.ts";
-import { type PerturbationKind, PERTURBATIONS } from "./simulation/_perturbations.ts";
-import { storyOf, textOfSchedule } from "./simulation/_report.ts";
-import { blindSchedules, crashSchedules, drawSchedule, shorten, spread } from "./simulation/_search.ts";
-import { type Outcome, type Plan, type Schedule, type SimulatedWorld, simulateOnce } from "./simulation/_simulation.ts";
+import { type Duration, toMilliseconds } from "../../duration.ts";
+import { definitionOf, type Operator } from "../../operator.ts";
+import { INVARIANTS } from "./_invariants.ts";
+import { type PerturbationKind, PERTURBATIONS } from "./_perturbations.ts";
+import { storyOf, textOfSchedule } from "./_report.ts";
+import { blindSchedules, crashSchedules, drawSchedule, shorten, spread } from "./_search.ts";
+import { type Outcome, type Plan, type Schedule, type SimulatedWorld, simulateOnce } from "./_simulation.ts";
 
-export type { PerturbationKind } from "./simulation/_perturbations.ts";
-export type { CrashPoint, PlannedAction, Schedule, SimulatedWorld } from "./simulation/_simulation.ts";
+export type { PerturbationKind } from "./_perturbations.ts";
+export type { CrashPoint, PlannedAction, Schedule, SimulatedWorld } from "./_simulation.ts";
 
 /** What holds of every operator, by name; see the page about simulations. */
 export type BuiltInInvariant = keyof typeof INVARIANTS;
