@@ -11,7 +11,10 @@
  */
 import type { Call } from "./_call.ts";
 import { checkEscalation, checkOwners } from "./_escalation.ts";
+import { admitByLimits } from "./_limits.ts";
 import type { Kube } from "./_objects.ts";
+import { isDryRun } from "./_options.ts";
+import { admitByQuotas } from "./_quotas.ts";
 import { forbidden, notFound } from "./_status.ts";
 
 /** Namespaces that cannot be deleted. */
@@ -55,4 +58,12 @@ export function admitDelete({ info, asked }: Call): void {
   if (info.storage === "namespaces" && IMMORTAL.has(asked.name)) {
     throw forbidden(info, asked.name, "this namespace may not be deleted");
   }
+}
+
+/** Refuses a new object that is valid, but beyond the limits or quotas of its namespace. */
+export function admitValid(call: Call, object: Kube): void {
+  const { info, server } = call;
+  if (!info.namespaced) return;
+  admitByLimits(info.storage, object, server);
+  admitByQuotas(info.storage, object, server, isDryRun(call));
 }

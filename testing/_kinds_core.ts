@@ -14,7 +14,7 @@ import { causesOf, qualifiedName } from "./_checks.ts";
 import { syntaxError } from "./_json_text.ts";
 import type { Behaviour } from "./_kind.ts";
 import { NODES } from "./_kinds_nodes.ts";
-import { type Fields, isObject, timestamp } from "./_objects.ts";
+import { type Fields, isObject } from "./_objects.ts";
 import { type Cause, cause } from "./_status.ts";
 
 const MAX_DATA = 1_048_576;
@@ -119,11 +119,6 @@ function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
-function addFinalizer({ metadata }: Fields, name: string): void {
-  const finalizers: string[] = metadata.finalizers ?? [];
-  if (!finalizers.includes(name)) metadata.finalizers = [...finalizers, name];
-}
-
 const STANDARD_FINALIZERS = ["kubernetes", "orphan", "foregroundDeletion"];
 
 function finalizerCauses(finalizer: string, at: string): Cause[] {
@@ -213,27 +208,4 @@ export const CORE: Readonly<Record<string, Behaviour>> = {
     selectable: ["status.phase", "name"],
   },
   nodes: NODES,
-  persistentvolumeclaims: {
-    status: true,
-    returnsDeleted: true,
-    prepareCreate: (object) => {
-      object.status = { phase: "Pending" };
-      addFinalizer(object, "kubernetes.io/pvc-protection");
-    },
-  },
-  persistentvolumes: {
-    status: true,
-    returnsDeleted: true,
-    prepareCreate: (object, server) => {
-      object.status = { phase: "Pending", lastPhaseTransitionTime: timestamp(server.now()) };
-      addFinalizer(object, "kubernetes.io/pv-protection");
-    },
-  },
-  resourcequotas: {
-    status: true,
-    returnsDeleted: true,
-    prepareCreate: (object) => {
-      object.status = {};
-    },
-  },
 };

@@ -10,6 +10,7 @@
  * @module
  */
 import type { Ground } from "./_kind.ts";
+import { defaultByLimits } from "./_limits.ts";
 import { type Fields, isObject } from "./_objects.ts";
 import { nanosOf } from "./_pods_resources.ts";
 import { forbidden } from "./_status.ts";
@@ -86,6 +87,7 @@ function setOverhead(pod: Fields, server: Ground): void {
 export function preparePod(pod: Fields, server: Ground): void {
   const { spec } = pod;
   if (!isObject(spec)) return;
+  defaultByLimits(pod, server);
   setPriority(pod, server);
   setTolerations(spec);
   setOverhead(pod, server);

@@ -46,8 +46,8 @@ const dataSource: Check = given(all(members({ name: needed(), kind: needed() }),
 }));
 
 /** True for a source of data that the field for the older kinds of it may be. */
-function isOldSource({ apiGroup = "", kind }: { apiGroup?: string; kind?: string }): boolean {
-  return apiGroup === "" && kind === "PersistentVolumeClaim" || apiGroup === SNAPSHOTS && kind === "VolumeSnapshot";
+function isOldSource({ apiGroup, kind }: { apiGroup?: string | null; kind?: string }): boolean {
+  return !apiGroup && kind === "PersistentVolumeClaim" || apiGroup === SNAPSHOTS && kind === "VolumeSnapshot";
 }
 
 /** Drops a source of data that the server does not know to read. */

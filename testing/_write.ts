@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { admitCreate, admitUpdate } from "./_admission.ts";
+import { admitCreate, admitUpdate, admitValid } from "./_admission.ts";
 import { forbiddenAccess } from "./_auth.ts";
 import { behaviourOf, view } from "./_behaviour.ts";
 import { emptyObject } from "./_builtin.ts";
@@ -48,12 +48,8 @@ export function namespaceOf({ info, asked }: Call): string {
 export function matchNamespace(call: Call, object: Kube): void {
   const namespace = namespaceOf(call);
   const given = object.metadata.namespace ?? "";
-  if (given !== "" && given !== namespace) {
-    throw badRequest(
-      call.info.namespaced || namespace === ""
-        ? "the namespace of the provided object does not match the namespace sent on the request"
-        : "namespace may not be set on a cluster-scoped object",
-    );
+  if (namespace !== "" && given !== "" && given !== namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   if (namespace === "") delete object.metadata.namespace;
   else object.metadata.namespace = namespace;
@@ -109,6 +105,7 @@ export function create(call: Call, object: Kube, options: WriteOptions = {}): St
   validateNew(call, object);
   call.warnings.push(...behaviour.warnings?.(object) ?? []);
   admitByPolicies(call, "CREATE", object);
+  admitValid(call, object);
 
   const collection = collectionOf(call);
   const namespace = namespaceOf(call);
