@@ -23,11 +23,9 @@ import {
   asMember,
   difference,
   type Fields,
-  insert,
   intersection,
   isEmpty,
   LEAF,
-  type MutableFields,
   recursiveDifference,
   union,
 } from "./_field_set.ts";
@@ -35,6 +33,7 @@ import { equalJson, isObject, type JsonObject } from "./_json.ts";
 import { PatchError } from "./_json_patch.ts";
 import { capManagers, type Manager, managerId, type Managers, readManagers, writeManagers } from "./_managers.ts";
 import { versionProblem, type VersionSchemas } from "./_manager_versions.ts";
+import { resetSet, restored } from "./_reset_fields.ts";
 import { rootType } from "./_root_type.ts";
 import type { Schema } from "./_schema.ts";
 import type { FieldType } from "./_typed.ts";
@@ -105,22 +104,6 @@ const SERVER_FIELDS: Fields = {
     ].map((name) => [`f:${name}`, LEAF]),
   )),
 };
-
-const NO_FIELDS: Fields = LEAF;
-const resetSets = new Map<string, Fields>();
-
-function resetSet({ reset, subresource }: WriteOptions): Fields {
-  const names = reset ?? (subresource === "status" ? ["spec"] : []);
-  if (names.length === 0) return NO_FIELDS;
-  const key = names.join(" ");
-  let set = resetSets.get(key);
-  if (set === undefined) {
-    const fields: MutableFields = {};
-    for (const name of names) insert(fields, name.split(".").map((part) => `f:${part}`));
-    resetSets.set(key, set = fields);
-  }
-  return set;
-}
 
 function metadataOf(object: object | undefined): JsonObject {
   const metadata = (object as JsonObject | undefined)?.metadata;
@@ -316,6 +299,7 @@ export function applyPatch(options: ApplyOptions): ApplyResult {
     const changes = filtered(compare(type, stored, object), reset);
     const lost = takeAway(managers, id, changes, forced);
     if (lost !== undefined) return { conflicts: conflictsOf(managers, lost) };
+    object = restored(object, stored, options);
     const changed = !equalJson(stored, object);
     const own = difference(fields, SERVER_FIELDS);
     if (isEmpty(own)) managers.delete(id);

@@ -90,11 +90,3 @@ export function readPatch(body: string, form: PatchForm): PatchBody {
   }
   return { value, problems: twice.map((path) => `duplicate field ${JSON.stringify(path)}`) };
 }
-
-/** Writes a value as Go prints it. */
-export function goText(value: unknown): string {
-  if (value === null || value === undefined) return "<nil>";
-  if (Array.isArray(value)) return `[${value.map(goText).join(" ")}]`;
-  if (!isObject(value)) return String(value);
-  return `map[${Object.keys(value).sort().map((key) => `${key}:${goText(value[key])}`).join(" ")}]`;
-}

@@ -29,10 +29,14 @@ function fail(message: string): never {
   throw new PatchError(message, 500, "");
 }
 
+function malformed(message: string): never {
+  throw new PatchError(message, 400, "BadRequest");
+}
+
 /**
  * Applies a strategic merge patch to an object.
  *
- * @throws {PatchError} If an item has no merge key, or a directive is wrong (500).
+ * @throws {PatchError} If an item has no merge key, or a directive is wrong (500); if keys to retain are not told right (400).
  */
 export function strategicMerge(live: object, patch: object, schema: Schema): object {
   return mergeObject(live as JsonObject, patch as JsonObject, schema);
@@ -73,11 +77,11 @@ function mergeObject(live: JsonObject | undefined, given: JsonObject, schema: Sc
 
 function retainKeys(out: JsonObject, patch: JsonObject, retain: unknown): void {
   const wrong = "invalid patch format of retainKeys";
-  if (!Array.isArray(retain)) fail(wrong);
+  if (!Array.isArray(retain)) malformed(wrong);
   const keys = new Set(retain);
   for (const key in patch) {
     if (patch[key] === null || key.startsWith(DELETE_PREFIX) || key.startsWith(ORDER_PREFIX)) continue;
-    if (!keys.has(key)) fail(wrong);
+    if (!keys.has(key)) malformed(wrong);
   }
   for (const key of Object.keys(out)) if (!keys.has(key)) delete out[key];
 }
@@ -129,17 +133,18 @@ function withoutDirectives(value: unknown): unknown {
   return out;
 }
 
-function assertAlike(items: readonly unknown[]): boolean {
+function assertAlike(live: readonly unknown[], patch: readonly unknown[]): boolean {
+  const items = [...live, ...patch];
   const maps = items.filter(isObject).length;
   if (items.some(Array.isArray)) fail("not supporting lists of lists");
-  if (maps > 0 && maps < items.length) fail("list element types are not identical");
+  if (maps > 0 && maps < items.length) fail(`list element types are not identical: ${goPrint([live, patch])}`);
   return maps > 0;
 }
 
 function mergeList(live: unknown[], patch: unknown[], schema: Schema): unknown[] {
   if (live.length === 0 && patch.length === 0) return live;
   const key = schema["x-kubernetes-patch-merge-key"];
-  if (!assertAlike([...live, ...patch])) return inOrder([...new Set([...live, ...patch])], patch, live, undefined);
+  if (!assertAlike(live, patch)) return inOrder([...new Set([...live, ...patch])], patch, live, undefined);
   if (key === undefined) fail("cannot merge lists without merge key for type");
   const { kept, added } = withoutSpecial(live as JsonObject[], patch as JsonObject[], key);
   const merged = [...kept];
