@@ -13,6 +13,7 @@
  */
 import type { AccessAttributes, ServerState, User } from "./_call.ts";
 import type { Kube } from "./_objects.ts";
+import { Rbac } from "./_rbac.ts";
 import { StatusError } from "./_status.ts";
 import type { Store } from "./_store.ts";
 
@@ -37,10 +38,48 @@ interface AccountToken {
   readonly id: string;
   /** ms since 1970. */
   readonly expires: number;
+  readonly audiences: readonly string[];
+  /** What must be there as long as the token is to be good. */
+  readonly bound: BoundObject | undefined;
+}
+
+/** The audience of the API server itself. */
+export const AUDIENCE = "https://kubernetes.default.svc";
+
+/** An object that a token goes with. */
+export interface BoundObject {
+  readonly kind: "Pod" | "Secret" | "Node";
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What a token says. */
+export interface TokenFacts {
+  /** Whose it is; undefined if it is no good. */
+  readonly user?: User | undefined;
+  /** Those of the audiences asked for that it is for. */
+  readonly audiences: readonly string[];
+  /** Why it is no good, if there is more to say than that. */
+  readonly error?: string | undefined;
+}
+
+function quoted(texts: readonly string[]): string {
+  return `[${texts.map((each) => JSON.stringify(each)).join(" ")}]`;
 }
 
 function base64url(value: string): string {
   return btoa(value).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/** The node that a pod is on, as tokens tell of it. */
+function nodeOf(store: Store, namespace: string, pod: string): Record<string, string[]> {
+  const node = store.collection("pods").get(namespace, pod)?.object.spec?.nodeName;
+  if (!node) return {};
+  const uid = store.collection("nodes").get("", node)?.object.metadata.uid;
+  return {
+    "authentication.kubernetes.io/node-name": [node],
+    ...(uid ? { "authentication.kubernetes.io/node-uid": [uid] } : {}),
+  };
 }
 
 /** The users that a server knows. */
@@ -66,6 +105,7 @@ export class Users {
     { metadata }: Kube,
     seconds: number,
     audiences: readonly string[],
+    bound?: BoundObject,
   ): string {
     const now = Math.floor(server.now().getTime() / 1000);
     const id = server.uid();
@@ -76,31 +116,51 @@ export class Users {
       iat: now,
       iss: "https://kubernetes.default.svc",
       jti: id,
-      "kubernetes.io": { namespace, serviceaccount: { name, uid } },
+      "kubernetes.io": {
+        namespace,
+        ...(bound ? { [bound.kind.toLowerCase()]: { name: bound.name, uid: bound.uid } } : {}),
+        serviceaccount: { name, uid },
+      },
       nbf: now,
       sub: `system:serviceaccount:${namespace}:${name}`,
     };
     const signature = Array.from({ length: 64 }, () => String.fromCharCode(Math.floor(server.random() * 256))).join("");
     const token = [JSON.stringify({ alg: "RS256", kid: "tend" }), JSON.stringify(claims), signature].map(base64url)
       .join(".");
-    this.#accounts.set(token, { namespace, name, uid, id, expires: (now + seconds) * 1000 });
+    this.#accounts.set(token, { namespace, name, uid, id, expires: (now + seconds) * 1000, audiences, bound });
     return token;
   }
 
-  /** The user of a token; undefined if it is not known, has expired, or its service account is gone. */
-  authenticate(token: string, store: Store, now: Date): User | undefined {
+  /**
+   * What a token says to these audiences: whose it is, unless it is not known, has expired, is for others, or what it is
+   * bound to is gone.
+   */
+  authenticate(token: string, store: Store, now: Date, asked: readonly string[] = [AUDIENCE]): TokenFacts {
     const user = this.#tokens.get(token);
-    if (user) return user;
+    if (user) return asked.includes(AUDIENCE) ? { user, audiences: [AUDIENCE] } : { audiences: [] };
     const account = this.#accounts.get(token);
-    if (!account || account.expires <= now.getTime()) return undefined;
-    const { namespace, name, uid, id } = account;
-    if (store.collection("serviceaccounts").get(namespace, name)?.object.metadata.uid !== uid) return undefined;
-    return {
-      name: `system:serviceaccount:${namespace}:${name}`,
-      groups: [...accountGroups(namespace), AUTHENTICATED],
-      uid,
-      extra: { "authentication.kubernetes.io/credential-id": [`JTI=${id}`] },
-    };
+    if (!account || account.expires <= now.getTime()) return { audiences: [] };
+    const { namespace, name, uid, id, bound } = account;
+    const audiences = asked.filter((each) => account.audiences.includes(each));
+    if (audiences.length === 0) {
+      const why = `token audiences ${quoted(account.audiences)} is invalid for the target audiences ${quoted(asked)}`;
+      return { audiences, error: why };
+    }
+    const uidOf = (resource: string, at: string, of: string): string | undefined =>
+      store.collection(resource).get(at, of)?.object.metadata.uid;
+    if (uidOf("serviceaccounts", namespace, name) !== uid) return { audiences };
+    const extra: Record<string, string[]> = { "authentication.kubernetes.io/credential-id": [`JTI=${id}`] };
+    if (bound) {
+      const kind = bound.kind.toLowerCase();
+      if (uidOf(`${kind}s`, bound.kind === "Node" ? "" : namespace, bound.name) !== bound.uid) return { audiences };
+      if (bound.kind !== "Secret") {
+        extra[`authentication.kubernetes.io/${kind}-name`] = [bound.name];
+        extra[`authentication.kubernetes.io/${kind}-uid`] = [bound.uid];
+      }
+      if (bound.kind === "Pod") Object.assign(extra, nodeOf(store, namespace, bound.name));
+    }
+    const groups = [...accountGroups(namespace), AUTHENTICATED];
+    return { user: { name: `system:serviceaccount:${namespace}:${name}`, groups, uid, extra }, audiences };
   }
 }
 
@@ -158,7 +218,7 @@ export function impersonate(server: ServerState, user: User, headers: Headers, a
   ];
   if (wanted.some((attributes) => !server.allows(user, attributes))) {
     const mode = account ? "serviceaccount" : name.startsWith("system:node:") ? "arbitrary-node" : "user-info";
-    throw forbiddenAccess(user, { ...asked, verb: `impersonate-on:${mode}:${asked.verb}` });
+    throw forbiddenAccess(server, user, { ...asked, verb: `impersonate-on:${mode}:${asked.verb}` });
   }
   const all = new Set(groups);
   if (account && groups.length === 0) { for (const each of accountGroups(account[1]!)) all.add(each); }
@@ -172,10 +232,12 @@ export function impersonate(server: ServerState, user: User, headers: Headers, a
 }
 
 /** The answer for what a user may not do. */
-export function forbiddenAccess(user: User, attributes: AccessAttributes): StatusError {
+export function forbiddenAccess(server: ServerState, user: User, attributes: AccessAttributes): StatusError {
+  const why = new Rbac(server.store).refusal(user, attributes);
+  const suffix = why === "" ? "" : `: ${why}`;
   const { verb, group = "", resource = "", subresource = "", namespace = "", name = "", path } = attributes;
   if (path !== undefined) {
-    const message = `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}`;
+    const message = `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}${suffix}`;
     return new StatusError({ code: 403, reason: "Forbidden", message, details: {} });
   }
   const what = subresource === "" ? resource : `${resource}/${subresource}`;
@@ -183,7 +245,7 @@ export function forbiddenAccess(user: User, attributes: AccessAttributes): Statu
   const qualified = group === "" ? resource : `${resource}.${group}`;
   const subject = name === "" ? qualified : `${qualified} ${JSON.stringify(name)}`;
   const message = `${subject} is forbidden: User ${JSON.stringify(user.name)} cannot ${verb} resource ` +
-    `${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
+    `${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}${suffix}`;
   return new StatusError({
     code: 403,
     reason: "Forbidden",

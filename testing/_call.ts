@@ -11,6 +11,7 @@
  *
  * @module
  */
+import type { BoundObject, TokenFacts } from "./_auth.ts";
 import type { Ground } from "./_kind.ts";
 import type { Registry, ResourceInfo } from "./_registry.ts";
 import type { State } from "./_revision.ts";
@@ -40,8 +41,16 @@ export interface ServerState extends Ground {
   allows(user: User, attributes: AccessAttributes): boolean;
   /** The user of a bearer token, if it is good. */
   authenticate(token: string): User | undefined;
+  /** What a bearer token says to these audiences; to the server's own if there are none. */
+  reviewToken(token: string, audiences?: readonly string[]): TokenFacts;
   /** Makes a token for a service account. */
-  issueToken(namespace: string, account: Kube, seconds: number, audiences: readonly string[]): string;
+  issueToken(
+    namespace: string,
+    account: Kube,
+    seconds: number,
+    audiences: readonly string[],
+    bound?: BoundObject,
+  ): string;
   /** True if requests are authorized at all. */
   readonly authorizes: boolean;
 }

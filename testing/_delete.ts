@@ -12,17 +12,13 @@
 import { admitDelete } from "./_admission.ts";
 import { behaviourOf, view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
-import { readBody } from "./_codec.ts";
-import { decodeAs } from "./_decode.ts";
-import { type DeleteOptions, deleteOptionsOf, readDeleteOptions } from "./_delete_options.ts";
+import { type DeleteOptions, readDeleteOptions } from "./_delete_options.ts";
 import { storageConflict } from "./_identity.ts";
 import { equal, type Fields, type Kube, ordered, timestamp } from "./_objects.ts";
-import { checkWriteOptions, isDryRun } from "./_options.ts";
 import { admitByPolicies } from "./_policies.ts";
-import { EVICTION } from "./_registered.ts";
-import { badRequest, conflict } from "./_status.ts";
+import { conflict } from "./_status.ts";
 import type { Revision } from "./_store.ts";
-import { collectionOf, isGone, liveOf, matchNamespace, mustExist } from "./_write.ts";
+import { collectionOf, isGone, liveOf, mustExist } from "./_write.ts";
 
 const ORPHAN = "orphan", FOREGROUND = "foregroundDeletion";
 
@@ -114,7 +110,8 @@ export function deleteObject(call: Call, live: Revision, options: DeleteOptions)
     meta.deletionTimestamp = timestamp(new Date(server.now().getTime() + grace * 1000));
   }
   const marked = behaviour.prepareDelete?.({ ...object, metadata: meta }) as Kube ?? { ...object, metadata: meta };
-  if (isGone(info.storage, marked)) {
+  // A namespace is never gone with the first deletion.
+  if (isGone(info.storage, marked) && (info.storage !== "namespaces" || metadata.deletionTimestamp !== undefined)) {
     if (options.dryRun) return { object: marked, gone: true };
     // What could be given grace is marked first, even if it is given none: a watch sees it MODIFIED, then DELETED.
     if (behaviour.grace && !equal(marked, object)) {
@@ -144,21 +141,6 @@ export function remove(call: Call): Answer {
   }
   const code = !gone && options.orphanDependents === false ? 202 : 200;
   return { code, body: view(info, { object, version: 0, writtenAs: live.writtenAs }) };
-}
-
-/** Answers an eviction of a pod: it is deleted. */
-export function evict(call: Call): Answer {
-  const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), "Eviction");
-  checkWriteOptions(call.query, "CreateOptions");
-  const eviction = decodeAs(call, EVICTION, value, { duplicates });
-  matchNamespace(call, eviction);
-  if (eviction.metadata.name !== call.asked.name) {
-    throw badRequest("name in URL does not match name in Eviction object");
-  }
-  const live = mustExist(call, liveOf(call));
-  const options = deleteOptionsOf(eviction.deleteOptions ?? {});
-  deleteObject(call, live, { ...options, dryRun: options.dryRun || isDryRun(call) });
-  return { code: 201, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
 }
 
 /** Deletes what a list found; answers with it as it was. */

@@ -16,16 +16,21 @@ import type { ResourceInfo } from "./_registry.ts";
 import { Revision, type State } from "./_revision.ts";
 
 /** How an object is shown. */
-export type Representation = "object" | "partial";
+export type Representation = "object" | "partial" | "partial v1beta1";
 
 /** The object with its metadata alone. */
-export function partial(object: { metadata: unknown }): Fields {
-  return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: object.metadata };
+export function partial(object: { metadata: unknown }, version = "v1"): Fields {
+  return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata };
+}
+
+/** The version of `meta.k8s.io` that metadata alone is shown in. */
+export function partialVersion(as: Representation): string {
+  return as === "partial v1beta1" ? "v1beta1" : "v1";
 }
 
 /** The JSON of a stored object in a version. */
 export function encodeObject(info: ResourceInfo, state: State, as: Representation = "object"): string {
-  if (as === "partial") return JSON.stringify(partial(state.object));
+  if (as !== "object") return JSON.stringify(partial(state.object, partialVersion(as)));
   return state instanceof Revision && isAsStored(info, state) ? state.text : JSON.stringify(view(info, state));
 }
 
@@ -37,7 +42,7 @@ export function answerOf(info: ResourceInfo, code: number, state: State): Answer
 /** The JSON of a stored object as an item of a list: built-in kinds leave apiVersion and kind out. */
 export function encodeItem(info: ResourceInfo, state: State, as: Representation = "object"): string {
   const text = encodeObject(info, state, as);
-  if (as === "partial" || info.custom) return text;
+  if (as !== "object" || info.custom) return text;
   const prefix = `{"apiVersion":${JSON.stringify(info.apiVersion)},"kind":${JSON.stringify(info.kind)},`;
   return text.startsWith(prefix) ? `{${text.slice(prefix.length)}` : text;
 }

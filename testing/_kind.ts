@@ -56,6 +56,10 @@ export interface Behaviour {
   readonly statusKeeps?: readonly string[];
   /** True if /status is the only way to write the status. */
   readonly status?: boolean;
+  /** Sets what a write to /status may not change. */
+  readonly prepareStatus?: (object: Fields, old: Fields) => void;
+  /** What comes of a write to other subresources: the object as it was, with the part that this is about. */
+  readonly parts?: Readonly<Record<string, (object: Fields, old: Fields) => Fields>>;
   /** True if a new object keeps the status that it comes with. */
   readonly keepsStatus?: boolean;
   /** True if PUT makes what is not there. */

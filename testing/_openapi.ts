@@ -10,10 +10,10 @@
  *
  * @module
  */
-import { builtinSchema } from "./_builtin.ts";
 import type { Answer } from "./_call.ts";
 import type { Fields } from "./_objects.ts";
 import metadataSchemas from "./_openapi_metadata.json" with { type: "json" };
+import { builtinComponents } from "./_openapi_builtin.ts";
 import { customNames, customPaths, deleteOptionsKinds, scaleSchemas } from "./_openapi_paths.ts";
 import type { Registry, ResourceInfo, VersionInfo } from "./_registry.ts";
 import type { Schema } from "./_schema.ts";
@@ -119,16 +119,16 @@ function listSchema(info: ResourceInfo): Fields {
 
 function schemasOf(info: ResourceInfo): Fields {
   const { group, version, kind } = info;
-  const schema = info.custom?.schema ?? builtinSchema(group, version, kind);
-  if (!schema) return {};
-  const object = plain(schema, []);
   const name = schemaName(info);
+  const parts = info.custom ? {} : builtinComponents(group, version, kind);
+  const object: Fields | undefined = info.custom ? plain(info.custom.schema, []) : parts[name];
+  if (!object) return {};
   const own = {
     ...object,
     properties: { ...object.properties, ...typeMeta(), metadata: metadata("ObjectMeta") },
     "x-kubernetes-group-version-kind": [{ group, version, kind }],
   };
-  return { [name]: own, [name.slice(0, -kind.length) + info.listKind]: listSchema(info) };
+  return { ...parts, [name]: own, [name.slice(0, -kind.length) + info.listKind]: listSchema(info) };
 }
 
 /** The schemas that the documents of custom resources have beside their own. */
@@ -149,8 +149,15 @@ function document(version: VersionInfo, root: string): Fields {
     openapi: "3.0.0",
     info: { title: custom ? "Kubernetes CRD Swagger" : "Kubernetes", version: custom ? "v0.1.0" : "v1.37.2" },
     paths: Object.assign({}, ...paths),
-    components: { schemas: Object.assign({ ...shared }, ...infos.map(schemasOf)) },
+    // What is shared has descriptions, which the parts of built-in kinds have not.
+    components: { schemas: Object.assign({}, ...infos.map(schemasOf), shared) },
   };
+}
+
+/** The document of a path that only says what there is. */
+function indexDocument(path: string): Fields {
+  const paths = { [`/${path}/`]: { get: { responses: { "200": { description: "OK" } } } } };
+  return { openapi: "3.0.0", info: { title: "Kubernetes", version: "1.37" }, paths };
 }
 
 /** The kinds and paths in the shape of version 2. */
@@ -184,5 +191,15 @@ export function openApi(registry: Registry, path: string): Answer | undefined {
     return { code: 200, body: { paths }, headers: { "content-type": "text/plain; charset=utf-8" } };
   }
   const found = served.find(({ root }) => path === `/openapi/v3/${root}`);
-  return found && { code: 200, body: document(found.version, found.root) };
+  if (found) return { code: 200, body: document(found.version, found.root) };
+  const named = [
+    "api",
+    "apis",
+    "version",
+    ...registry.groups().filter(({ name, versions }) =>
+      name !== "" && [...versions[0]!.resources.values()].every(({ custom }) => !custom)
+    ).map(({ name }) => `apis/${name}`),
+  ];
+  const index = named.find((each) => path === `/openapi/v3/${each}`);
+  return index === undefined ? undefined : { code: 200, body: indexDocument(index) };
 }

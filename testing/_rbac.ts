@@ -86,11 +86,15 @@ export class Rbac {
     this.#store = store;
   }
 
-  #rules(reference: Fields, namespace: string): readonly PolicyRule[] {
+  #role(reference: Fields, namespace: string): Kube | undefined {
     const role = reference.kind === "ClusterRole"
       ? this.#store.collection(`clusterroles.${GROUP}`).get("", reference.name)
       : this.#store.collection(`roles.${GROUP}`).get(namespace, reference.name);
-    return role?.object.rules ?? [];
+    return role?.object;
+  }
+
+  #rules(reference: Fields, namespace: string): readonly PolicyRule[] {
+    return this.#role(reference, namespace)?.rules ?? [];
   }
 
   /** The rules of a role that a binding refers to. */
@@ -118,6 +122,32 @@ export class Rbac {
     for (const { object } of this.#store.collection(`rolebindings.${GROUP}`).list({ namespace })) {
       yield* this.#bound(object, user, namespace);
     }
+  }
+
+  /** The roles that the user's bindings refer to and that are not there, in words; empty if all are. */
+  missing(user: User, namespace: string): string {
+    const found = new Set<string>();
+    const look = (binding: Kube, where: string): void => {
+      if (!(binding.subjects ?? []).some((each: Fields) => isSubject(each, user, where))) return;
+      const { kind, name } = binding.roleRef;
+      if (!this.#role(binding.roleRef, where)) {
+        found.add(`${kind.toLowerCase()}.${GROUP} ${JSON.stringify(name)} not found`);
+      }
+    };
+    for (const { object } of this.#store.collection(`clusterrolebindings.${GROUP}`).list()) look(object, "");
+    if (namespace !== "") {
+      for (const { object } of this.#store.collection(`rolebindings.${GROUP}`).list({ namespace })) {
+        look(object, namespace);
+      }
+    }
+    const [first = ""] = found;
+    return found.size > 1 ? `[${[...found].join(", ")}]` : first;
+  }
+
+  /** What an answer says of why nothing allows that; empty if there is nothing to say. */
+  refusal(user: User, attributes: AccessAttributes): string {
+    const missing = this.missing(user, attributes.path === undefined ? attributes.namespace ?? "" : "");
+    return missing === "" ? "" : `rbac: RBAC: ${missing}`;
   }
 
   /** Why a user may do that; undefined if they may not. */

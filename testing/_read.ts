@@ -12,9 +12,10 @@
 import { behaviourOf, view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
 import { accepted } from "./_codec.ts";
-import { encodeItem, encodeObject, type Representation } from "./_encode.ts";
+import { encodeItem, encodeObject, partialVersion, type Representation } from "./_encode.ts";
 import type { Lag } from "./_lag.ts";
 import { isObject } from "./_objects.ts";
+import { parseFlag, parseInteger } from "./_options.ts";
 import { matchesFields, matchesLabels, parseFields, parseLabels } from "./_selectors.ts";
 import {
   badRequest,
@@ -82,9 +83,12 @@ function tokenProblem(token: string): string {
 const MATCHES = ["Exact", "NotOlderThan"];
 
 function integer(text: string | null): number {
-  if (text === null || text === "") return 0;
-  if (!/^[-+]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  return Number(text);
+  return text === null ? 0 : parseInteger(text);
+}
+
+/** Reads how many objects a list may have at most; 0 for any number. */
+export function limitOf(query: URLSearchParams): number {
+  return Math.max(0, integer(query.get("limit")));
 }
 
 /** Reads the seconds that a watch or list may take. */
@@ -108,35 +112,36 @@ export function checkListOptions(query: URLSearchParams, watches: boolean): void
   const match = query.get("resourceVersionMatch") ?? "", version = query.get("resourceVersion") ?? "";
   const initial = query.get("sendInitialEvents");
   const field = "resourceVersionMatch";
+  const continued = (): void => {
+    if (!query.get("continue")) return;
+    causes.push(cause.forbidden(field, "resourceVersionMatch is forbidden when continue is provided"));
+  };
   if (watches) {
-    if (initial !== null) {
-      if (match === "") {
-        causes.push(
-          cause.forbidden(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
-        );
-      } else if (match !== "NotOlderThan") {
-        causes.push(cause.unsupported(field, match, ["NotOlderThan"]));
-      }
-    } else if (match !== "") {
+    if (initial !== null && match !== "NotOlderThan") {
+      causes.push(cause.forbidden(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+    }
+    if (initial === null && match !== "") {
       causes.push(
         cause.forbidden(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"),
       );
     }
+    if (match !== "" && match !== "NotOlderThan") causes.push(cause.unsupported(field, match, ["NotOlderThan"]));
+    // A watch that says neither, from no version, is one of initial events.
+    const defaulted = initial === null && match === "" && (version === "" || version === "0");
+    if (match !== "" || defaulted) continued();
   } else {
-    if (initial !== null) {
-      causes.push(cause.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
-    }
     if (match !== "") {
       if (version === "") {
         causes.push(cause.forbidden(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
       }
-      if (query.get("continue")) {
-        causes.push(cause.forbidden(field, "resourceVersionMatch is forbidden when continue is provided"));
-      }
+      continued();
       if (!MATCHES.includes(match)) causes.push(cause.unsupported(field, match, ["Exact", "NotOlderThan", ""]));
       if (match === "Exact" && version === "0") {
         causes.push(cause.forbidden(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
       }
+    }
+    if (initial !== null) {
+      causes.push(cause.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
     }
   }
   if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", causes);
@@ -152,19 +157,25 @@ export interface Selection {
 
 const EVERYWHERE = ["metadata.name", "metadata.namespace"];
 
+function notSupported(path: string): string {
+  return `field label not supported: ${path}`;
+}
+
+function notKnown(path: string): string {
+  return `${JSON.stringify(path)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
+}
+
 /** Reads the selectors of a call. */
 export function selectionOf(call: Call): Selection {
   const { query, info, asked } = call;
   const labels = parseLabels(query.get("labelSelector") ?? "");
   const fields = parseFields(query.get("fieldSelector") ?? "");
-  const { selectable = [], selectDefaults = {} } = behaviourOf(info);
+  const { selectDefaults = {}, selectedForm: seen = (object) => object, ...behaviour } = behaviourOf(info);
+  const selectable = behaviour.selectableIn?.[info.apiVersion] ?? behaviour.selectable ?? [];
   for (const { path } of fields) {
     if (EVERYWHERE.includes(path) || selectable.includes(path)) continue;
-    throw badRequest(
-      info.custom || selectable.length > 0
-        ? `field label not supported: ${path}`
-        : `${JSON.stringify(path)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
-    );
+    const known = info.custom !== undefined || selectable.length > 0;
+    throw badRequest((known ? behaviour.unselectable ?? notSupported : notKnown)(path));
   }
   const { name } = asked;
   const all = labels.length === 0 && fields.length === 0 && name === "";
@@ -175,14 +186,15 @@ export function selectionOf(call: Call): Selection {
     const { name: own, namespace, labels: given } = state instanceof Revision ? state : state.object.metadata;
     return (name === "" || own === name) && matchesLabels(labels, given) &&
       matchesFields(near, { metadata: { name: own, namespace } }, {}) &&
-      (far.length === 0 || matchesFields(far, view(info, state), selectDefaults));
+      (far.length === 0 || matchesFields(far, seen(view(info, state)), selectDefaults));
   };
   return { all, selects: all ? () => true : selects };
 }
 
 /** How the objects of an answer are shown. */
 export function representation(call: Call, list: boolean): Representation | "table" {
-  const { as } = accepted(call.headers.get("accept"), list);
+  const { as, version } = accepted(call.headers.get("accept"), list);
+  const partial: Representation = version === "v1beta1" ? "partial v1beta1" : "partial";
   const kind = `*core.${call.info.kind}${list ? "List" : ""}`;
   switch (as) {
     case "Table":
@@ -191,20 +203,27 @@ export function representation(call: Call, list: boolean): Representation | "tab
       if (list) {
         throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${kind})`);
       }
-      return "partial";
+      return partial;
     case "PartialObjectMetadataList":
       if (!list) {
         throw notAcceptable(
           `you requested PartialObjectMetadataList, but the requested object is not a list (${kind})`,
         );
       }
-      return "partial";
+      return partial;
   }
   return "object";
 }
 
+/** Refuses what was once a parameter. */
+function checkExport(text: string | null): void {
+  if (!parseFlag(text)) return;
+  throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
+}
+
 /** Answers a GET of one object. */
 export function get(call: Call): Answer {
+  checkExport(call.query.get("export"));
   const version = call.query.get("resourceVersion") ?? "";
   const newest = (call.lag ?? call.server.store).version;
   if (version !== "" && parseVersion(version, false) > newest) throw versionTooLarge(version, newest);
@@ -231,7 +250,7 @@ export interface Found {
 export function find(call: Call): Found {
   const { query, info, server } = call;
   checkListOptions(query, false);
-  const limit = Math.max(0, integer(query.get("limit")));
+  const limit = limitOf(query);
   timeoutSeconds(query);
   const { selects, all } = selectionOf(call);
   const collection = collectionOf(call);
@@ -264,14 +283,20 @@ export function find(call: Call): Found {
   const namespace = info.namespaced && namespaceOf(call) !== "" ? namespaceOf(call) : undefined;
   let items = collection.list({ namespace, at: version });
   if (start !== "") items = items.filter((each) => pathOf(each) > start);
+  // One object that is named has nothing behind it.
+  if (namespace !== undefined && call.asked.selected !== "") items = items.filter(selects);
+  const candidates = items;
   if (!all) items = items.filter(selects);
   const metadata: Found["metadata"] = { resourceVersion: String(version) };
   const unlimited = asked === "0" && token === "";
-  if (limit > 0 && items.length > limit && !unlimited) {
-    const rest = items.length - limit;
+  if (limit > 0 && items.length >= limit && !unlimited) {
     items = items.slice(0, limit);
-    metadata.continue = writeToken({ version, start: pathOf(items.at(-1)!) });
-    if (all) metadata.remainingItemCount = rest;
+    const last = items.at(-1)!;
+    // Whether anything follows is known; whether any of it is selected is not.
+    if (candidates.at(-1) !== last) {
+      metadata.continue = writeToken({ version, start: pathOf(last) });
+      if (all) metadata.remainingItemCount = candidates.length - limit;
+    }
   }
   return { items, metadata };
 }
@@ -290,9 +315,9 @@ export function list(call: Call): Answer {
 export function encodeList(call: Call, { items, metadata }: Found, as: Representation | "table"): string {
   const { info } = call;
   if (as === "table") return JSON.stringify(tableOf(call, items, metadata, call.server.now()));
-  const kind = as === "partial" ? "PartialObjectMetadataList" : info.listKind;
-  const apiVersion = as === "partial" ? "meta.k8s.io/v1" : info.apiVersion;
-  const meta = info.custom && as !== "partial" ? { continue: "", ...metadata } : metadata;
+  const kind = as === "object" ? info.listKind : "PartialObjectMetadataList";
+  const apiVersion = as === "object" ? info.apiVersion : `meta.k8s.io/${partialVersion(as)}`;
+  const meta = info.custom && as === "object" ? { continue: "", ...metadata } : metadata;
   const head = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${
     JSON.stringify(meta)
   },"items":[`;

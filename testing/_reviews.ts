@@ -10,15 +10,17 @@
  * @module
  */
 import { builtinSchema } from "./_builtin.ts";
+import type { BoundObject } from "./_auth.ts";
 import { checkTokenRequest } from "./_token_request.ts";
 import type { AccessAttributes, Answer, Call, User } from "./_call.ts";
 import { readBody } from "./_codec.ts";
-import { decode } from "./_decode.ts";
+import { decode, decodeAs } from "./_decode.ts";
 import { trackUpdate } from "./_managed_fields.ts";
 import { type Fields, type Kube, timestamp } from "./_objects.ts";
 import { checkWriteOptions, managerOf } from "./_options.ts";
 import { track } from "./_ownership.ts";
 import { Rbac } from "./_rbac.ts";
+import { TOKEN_REQUEST } from "./_registered.ts";
 import { badRequest, type Cause, cause, invalid } from "./_status.ts";
 import { liveOf, matchNamespace, mustExist } from "./_write.ts";
 
@@ -34,8 +36,10 @@ function decide(call: Call, user: User, spec: Fields): Fields {
   const { server } = call;
   const attributes = attributesOf(spec);
   if (!server.authorizes) return { allowed: true };
-  const reason = new Rbac(server.store).reason(user, attributes);
-  return reason === undefined ? { allowed: false } : { allowed: true, ...(reason === "" ? {} : { reason }) };
+  const rbac = new Rbac(server.store);
+  const reason = rbac.reason(user, attributes);
+  const said = reason ?? rbac.refusal(user, attributes);
+  return { allowed: reason !== undefined, ...(said === "" ? {} : { reason: said }) };
 }
 
 /** What is wrong with what a review is about. */
@@ -121,6 +125,7 @@ function selfReview(call: Call, given: Kube): Kube {
 
 function rulesReview(call: Call, object: Kube): Kube {
   const { namespace = "" } = object.spec ?? {};
+  if (namespace === "") throw badRequest("no namespace on request");
   const all = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }, { nonResourceURLs: ["*"], verbs: ["*"] }];
   const rules = !call.server.authorizes
     ? all
@@ -129,7 +134,9 @@ function rulesReview(call: Call, object: Kube): Kube {
     .map(({ verbs, ...rest }) => ({ verbs, ...rest }));
   const nonResourceRules = rules.filter((rule) => "nonResourceURLs" in rule)
     .map(({ verbs, ...rest }) => ({ verbs, ...rest }));
-  const status = { resourceRules, nonResourceRules, incomplete: false };
+  const missing = call.server.authorizes ? new Rbac(call.server.store).missing(call.user, namespace) : "";
+  const evaluation = missing === "" ? {} : { evaluationError: missing };
+  const status = { resourceRules, nonResourceRules, incomplete: false, ...evaluation };
   return { ...object, spec: {}, status };
 }
 
@@ -145,8 +152,11 @@ function whoAmI(call: Call, object: Kube): Kube {
 function tokenReview(call: Call, object: Kube): Kube {
   const token = object.spec?.token ?? "";
   if (token === "") throw badRequest("token is required for TokenReview in authentication");
-  const user = call.server.authenticate(token);
-  const status = user ? { authenticated: true, user: userInfo(user) } : { user: {}, error: "invalid bearer token" };
+  const { user, audiences, error } = call.server.reviewToken(token, object.spec?.audiences);
+  const why = "invalid bearer token";
+  const status = user
+    ? { authenticated: true, user: userInfo(user), audiences }
+    : { user: {}, error: error === undefined ? why : `[${why}, ${error}]` };
   return { ...track(call, undefined, object), status };
 }
 
@@ -171,18 +181,31 @@ export function review(call: Call, answer: Review): Answer {
 
 const HOUR = 3600;
 
+/** The object that a token is asked to go with; it is there. */
+function boundTo(call: Call, { spec }: Fields): BoundObject | undefined {
+  if (!spec?.boundObjectRef) return undefined;
+  const { kind, name } = spec.boundObjectRef;
+  const namespace = kind === "Node" ? "" : call.asked.namespace;
+  const found = call.server.store.collection(`${kind.toLowerCase()}s`).get(namespace, name);
+  return found && { kind, name, uid: found.object.metadata.uid! };
+}
+
 /** Makes a token for a service account. */
 export function requestToken(call: Call): Answer {
   const { server, asked } = call;
+  const read = readBody(call.body, call.headers.get("content-type"), "TokenRequest");
+  checkWriteOptions(call.query, "CreateOptions");
+  const { expirationSeconds } = read.value.spec ?? {};
+  const decoded: Fields = decodeAs(call, TOKEN_REQUEST, read.value, { duplicates: read.duplicates });
+  const value: Fields = { ...decoded, spec: { ...decoded.spec, expirationSeconds: expirationSeconds ?? undefined } };
   const account = mustExist(call, liveOf(call)).object;
-  const { value } = readBody(call.body, call.headers.get("content-type"), "TokenRequest");
   checkTokenRequest(call, value, account);
   const seconds = value.spec?.expirationSeconds ?? HOUR;
   const audiences = value.spec?.audiences ?? ["https://kubernetes.default.svc"];
-  const token = server.issueToken(asked.namespace, account, seconds, audiences);
+  const token = server.issueToken(asked.namespace, account, seconds, audiences, boundTo(call, value));
   const expirationTimestamp = timestamp(new Date(server.now().getTime() + seconds * 1000));
   const apiVersion = "authentication.k8s.io/v1", kind = "TokenRequest";
-  const given: Fields = { ...value, apiVersion, kind };
+  const given: Fields = { ...value, apiVersion, kind, spec: { ...value.spec, expirationSeconds: seconds } };
   const metadata = {
     ...given.metadata,
     name: asked.name,

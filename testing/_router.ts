@@ -63,7 +63,7 @@ const NAMESPACE_PARTS = new Set(["status", "finalize"]);
 /** True for `?watch`, `?watch=1` and `?watch=true`. */
 export function asksToWatch(url: URL): boolean {
   const value = url.searchParams.get("watch");
-  return value !== null && value !== "false" && value !== "0";
+  return value !== null && value.toLowerCase() !== "false" && value !== "0";
 }
 
 /** The error for a path that begins a watch of nothing. */
@@ -80,7 +80,8 @@ export function isDoubled(path: string): boolean {
 /** The name that a field selector wants, if it is one that a path could have. */
 function selectedName(selector: string | null): string {
   try {
-    const name = parseFields(selector ?? "").find(({ path, equals }) => path === "metadata.name" && equals)?.value ?? "";
+    const name = parseFields(selector ?? "").find(({ path, equals }) => path === "metadata.name" && equals)?.value ??
+      "";
     return name === "." || name === ".." || /[/%]/.test(name) ? "" : name;
   } catch {
     // A selector that cannot be read is refused later.

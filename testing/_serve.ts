@@ -23,6 +23,7 @@ import { errorResponse, jsonResponse } from "./_respond.ts";
 import type { Asked, ResourceRequest } from "./_router.ts";
 import { methodNotAllowed, noResource, pageNotFound } from "./_status.ts";
 import { checkInclude, tableOf } from "./_table.ts";
+import { checkTimeout } from "./_timeout.ts";
 
 /** What a request asks for, in the words of RBAC. */
 export function attributesOf(asked: Asked): AccessAttributes {
@@ -51,7 +52,8 @@ export interface Received {
 export function serve(server: ServerState, asked: Asked, received: Received): Response {
   const { request, url, user } = received;
   const attributes = attributesOf(asked);
-  if (!server.allows(user, attributes)) throw forbiddenAccess(user, attributes);
+  if (!server.allows(user, attributes)) throw forbiddenAccess(server, user, attributes);
+  if (asked.kind === "path" || asked.verb !== "watch") checkTimeout(url.searchParams);
   if (asked.kind === "path") return servePath(server, request, url);
   return serveResource(server, received, asked);
 }

@@ -12,10 +12,11 @@
  * @module
  */
 import type { Call } from "./_call.ts";
+import { DEFINITIONS } from "./_definitions.ts";
 import { encodeObject, partial, partialVersion, type Representation } from "./_encode.ts";
-import type { Fields, Kube } from "./_objects.ts";
+import { equal, type Fields, type Kube } from "./_objects.ts";
 import { Outlet } from "./_outlet.ts";
-import { checkListOptions, parseVersion, representation, selectionOf, timeoutSeconds } from "./_read.ts";
+import { checkListOptions, limitOf, parseVersion, representation, selectionOf, timeoutSeconds } from "./_read.ts";
 import { expired, versionTooLarge } from "./_status.ts";
 import type { State, StoredEvent } from "./_store.ts";
 import { checkInclude, tableOf } from "./_table.ts";
@@ -130,11 +131,17 @@ function stamped({ object, writtenAs }: State, version: number): State {
   return { object: { ...object, metadata }, version, writtenAs };
 }
 
+/** True if what is served changes with a definition: then watches end, to begin anew. */
+function isAnother({ type, current, previous }: StoredEvent): boolean {
+  return type === "DELETED" || (previous !== undefined && !equal(previous.object.spec, current.object.spec));
+}
+
 /** Answers a watch: a stream that ends at its timeout, when the client goes, or when the server closes. */
 export function watch(call: Call): ReadableStream<Uint8Array> {
   const { query, server, signal, lag } = call;
   checkListOptions(query, true);
   const seconds = timeoutSeconds(query);
+  limitOf(query);
   const asked = query.get("resourceVersion") ?? "";
   const from = asked === "" ? 0 : parseVersion(asked, false);
   const as = representation(call, false);
@@ -199,6 +206,11 @@ export function watch(call: Call): ReadableStream<Uint8Array> {
       if (ended) return;
       const listener = (event: StoredEvent): void => stream.event(event);
       listening.use(lag ? lag.listen(collection, listener) : collection.listen(listener));
+      if (call.info.custom) {
+        const { definition } = call.info.custom;
+        const definitions = server.store.collection(DEFINITIONS);
+        listening.use(definitions.listen((event) => event.name === definition && isAnother(event) && close()));
+      }
       signal.addEventListener("abort", abort, { once: true });
       server.closed.addEventListener("abort", close, { once: true });
       timers.push(setTimeout(close, timeout));

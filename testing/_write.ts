@@ -187,7 +187,7 @@ function tidy(object: Kube, apiVersion: string, kind: string): Kube {
 /** How an update comes about. */
 export interface UpdateOptions extends WriteOptions {
   /** What is written: the object itself, its status, or its scale. */
-  readonly subresource?: "" | "status" | "scale" | "finalize" | undefined;
+  readonly subresource?: string | undefined;
 }
 
 /** The live object of a call. */
@@ -222,10 +222,14 @@ export function update(call: Call, live: Revision, object: Kube, options: Update
   meta.resourceVersion = old.metadata.resourceVersion!;
 
   dedupeOwners(call, object);
-  object = reset(call, object, old, subresource);
+  const part = behaviour.parts?.[subresource];
+  if (!part) object = reset(call, object, old, subresource);
   if (!options.tracked && subresource !== "finalize") object = track(call, old, object, subresource);
+  // What such a write drops again is noted as its manager's.
+  if (part) object = part(object, old) as Kube;
   admitUpdate(call, object, old);
   if (subresource === "" || subresource === "scale") behaviour.prepareUpdate?.(object, old as Kube, server);
+  if (subresource === "status") behaviour.prepareStatus?.(object, old);
   if (subresource !== "status" && behaviour.desired && !equal(behaviour.desired(object), behaviour.desired(old))) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
@@ -329,7 +333,7 @@ export function isGone(storage: string, object: Kube): boolean {
 export function mayCreate({ server, user, asked }: Call): void {
   const { group, plural: resource, namespace, name } = asked;
   const attributes = { verb: "create", group, resource, namespace, name };
-  if (!server.allows(user, attributes)) throw forbiddenAccess(user, attributes);
+  if (!server.allows(user, attributes)) throw forbiddenAccess(server, user, attributes);
 }
 
 /** The manager of a call's write. */

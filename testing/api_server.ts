@@ -39,7 +39,8 @@ import { performer } from "./_performer.ts";
 import { Rbac } from "./_rbac.ts";
 import { Registry } from "./_registry.ts";
 import { pause } from "./_pause.ts";
-import { type RecordedRequest, Requests } from "./_requests.ts";
+import type { RecordedRequest } from "./_recorded_request.ts";
+import { Requests } from "./_requests.ts";
 import { seed } from "./_seed.ts";
 import { Store } from "./_store.ts";
 import { uuid } from "./_uuid.ts";
@@ -89,7 +90,8 @@ export class ApiServer implements AsyncDisposable {
       closed: this.#closed.signal,
       authorizes: authorization,
       allows: (user, attributes) => !authorization || rbac.reason(user, attributes) !== undefined,
-      authenticate: (token) => this.#users.authenticate(token, store, time()),
+      authenticate: (token) => this.#users.authenticate(token, store, time()).user,
+      reviewToken: (token, audiences) => this.#users.authenticate(token, store, time(), audiences),
       issueToken: (...parts) => this.#users.issue(this.#state, ...parts),
     };
     this.#resources.use(serveDefinitions(this.#state));
