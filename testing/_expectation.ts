@@ -2,23 +2,15 @@
  * Holds the requests of a test against what it expects, and says what came that it did not, and what it missed.
  *
  * ```ts
- * import { ApiServer } from "@tend/operator/testing";
+ * import { Expectation } from "./_expectation.ts";
  *
- * await using server = new ApiServer();
- * using _ = server.expect([{ verb: "create", resource: "configmaps", times: 1 }]);
- * await server.fetch(
- *   new Request("http://kubernetes/api/v1/namespaces/default/configmaps", {
- *     method: "POST",
- *     headers: { "content-type": "application/json" },
- *     body: JSON.stringify({ metadata: { name: "a" } }),
- *   }),
- * );
+ * using expectation = new Expectation([{ verb: "list" }], { of: { user: "operator" } }, () => {});
  * ```
  *
  * @module
  */
 import { checkMatch, MATCH_MEMBERS, matches, type RequestMatch } from "./_match.ts";
-import type { RecordedRequest } from "./_requests.ts";
+import type { RecordedRequest } from "./_recorded_request.ts";
 import { StatusError } from "./_status.ts";
 
 /** Requests that a test expects. */

@@ -2,11 +2,9 @@
  * Makes a server misbehave on request: for some users, clients, verbs and resources, some number of times or for a time.
  *
  * ```ts
- * import { ApiServer } from "@tend/operator/testing";
+ * import { faultError } from "./_faults.ts";
  *
- * await using server = new ApiServer();
- * server.faults.add({ verb: "create", resource: "configmaps", times: 1 }, { code: 503, retryAfter: 1 });
- * using _ = server.faults.lag({ verb: ["list", "watch"] }, { ms: 500 });
+ * console.assert(faultError({ code: 429, retryAfter: 7 }).status.reason === "TooManyRequests");
  * ```
  *
  * @module

@@ -17,7 +17,7 @@ import { connectionReset, type Fault, faultError, faultText } from "./_faults.ts
 import type { Lag } from "./_lag.ts";
 import type { StreamTrouble } from "./_outlet.ts";
 import { pause, until } from "./_pause.ts";
-import type { RequestRecord } from "./_requests.ts";
+import type { RequestRecord } from "./_recorded_request.ts";
 import { catchUp } from "./_versions.ts";
 
 /** A connection that requests come over. */

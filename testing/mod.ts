@@ -19,7 +19,7 @@ export {
   type ListenOptions,
   type RestartOptions,
 } from "./_api_server_options.ts";
-export { type RecordedRequest } from "./_requests.ts";
+export { type RecordedRequest } from "./_recorded_request.ts";
 export { type ControllerName } from "./_controllers.ts";
 export { type ExpectedRequest, type ExpectOptions } from "./_expectation.ts";
 export { type Fault, type FaultMatch, type Faults, type PartitionOptions, type TimedMatch } from "./_faults.ts";
