@@ -11,15 +11,16 @@
  */
 import { behaviourOf } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
-import { readBody } from "./_codec.ts";
+import { accepted, readBody } from "./_codec.ts";
 import { decode } from "./_decode.ts";
-import { evict, remove, removeAll } from "./_delete.ts";
+import { remove, removeAll } from "./_delete.ts";
 import { answerOf } from "./_encode.ts";
 import { checkWriteOptions } from "./_options.ts";
 import { checkName } from "./_identity.ts";
 import { patch } from "./_patch.ts";
 import { encodeList, find, get, list, representation } from "./_read.ts";
 import { bind } from "./_pods_binding.ts";
+import { evict } from "./_pods_eviction.ts";
 import { requestToken, review, REVIEWS } from "./_reviews.ts";
 import { scale } from "./_scale.ts";
 import { badRequest, methodNotAllowed, noResource, notFound, qualified } from "./_status.ts";
@@ -37,6 +38,8 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
   const { asked, info } = call;
   const { subresource, verb } = asked;
   const asks = REVIEWS.get(info.storage);
+  // Names with slashes are no parts of the paths of built-in kinds.
+  if (asked.name.includes("/") && !info.custom) throw noResource();
   if (asks && verb === "create" && asked.name === "") return review(call, asks);
   if (info.storage === "bindings" && verb === "create") return bind(call);
   if (subresource !== "") {
@@ -44,18 +47,21 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
     // What follows the subresource is not looked at for custom resources.
     if (!sub || (asked.rest.length > 0 && !info.custom)) throw info.custom ? notFound(info, asked.name) : noResource();
     if (!sub.verbs.includes(verb)) throw refuseVerb(call);
+    checkAccept(call);
     if (subresource === "scale") return scale(call);
     if (subresource === "token") return requestToken(call);
     if (subresource === "finalize") return put(call);
     if (subresource === "eviction") return evict(call);
     if (subresource === "log") return podLog(call);
     if (subresource === "binding" && verb === "create") return bind(call);
-    if (subresource !== "status") throw noResource();
+    if (subresource !== "status" && !behaviourOf(info).parts?.[subresource]) throw noResource();
   } else if (!info.verbs.includes(verb)) throw refuseVerb(call);
   else if (asked.name === "" && (verb === "update" || verb === "patch")) {
     throw info.custom ? badRequest("name must be provided") : methodNotAllowed();
   }
   if (call.method === "HEAD" && !info.custom) throw methodNotAllowed();
+  if (verb === "watch" && call.method !== "GET") throw methodNotAllowed();
+  checkAccept(call);
   switch (verb) {
     case "get":
       return get(call);
@@ -81,6 +87,13 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
   throw refuseVerb(call);
 }
 
+const WRITES = new Set(["create", "update", "patch", "delete"]);
+
+/** Refuses a write whose answer the client would not read; reads look at that themselves. */
+function checkAccept({ asked, headers }: Call): void {
+  if (WRITES.has(asked.verb)) accepted(headers.get("accept"));
+}
+
 function refuseVerb({ asked, info }: Call): Error {
   if (!info.custom) return methodNotAllowed();
   const kind = qualified(info.group, info.plural);
@@ -91,7 +104,7 @@ function refuseVerb({ asked, info }: Call): Error {
 function post(call: Call): Answer {
   const { info, asked } = call;
   // The name in the path of a custom resource is not looked at.
-  if (asked.name !== "" && !info.custom) throw methodNotAllowed();
+  if (asked.name !== "" && !info.custom) throw info.verbs.includes("get") ? methodNotAllowed() : noResource();
   const named = info.custom !== undefined;
   const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), info.kind, { named });
   checkWriteOptions(call.query, "CreateOptions");
@@ -100,7 +113,7 @@ function post(call: Call): Answer {
 
 function put(call: Call): Answer {
   const { info, asked } = call;
-  const subresource = asked.subresource as "" | "status" | "finalize";
+  const { subresource } = asked;
   const named = info.custom !== undefined;
   const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), info.kind, { named });
   checkWriteOptions(call.query, "UpdateOptions");

@@ -107,13 +107,62 @@ function validatePod(pod: Fields, subresource: string, old?: Fields): Cause[] {
   }
 }
 
+/** An object as it was, but for its spec and who manages what. */
+function withSpec({ metadata }: Fields, old: Fields, spec: Fields): Fields {
+  const { managedFields } = metadata;
+  return { ...old, metadata: { ...old.metadata, ...(managedFields ? { managedFields } : {}) }, spec };
+}
+
+/** The containers of a pod with the resources that others of the same name have. */
+function resized(list: string, spec: Fields, old: Fields): Fields {
+  const before: Fields[] = old[list] ?? [], now: Fields[] = spec[list] ?? [];
+  if (before.length === 0 && now.length === 0) return {};
+  if (now.length !== before.length) return { [list]: now };
+  const containers = before.map((each) => {
+    const found = now.find(({ name }) => name === each.name);
+    if (!found) return each;
+    const { resources: _resources, resizePolicy: _policy, ...rest } = each;
+    const { resources, resizePolicy } = found;
+    return { ...rest, ...(resources ? { resources } : {}), ...(resizePolicy ? { resizePolicy } : {}) };
+  });
+  return { [list]: containers };
+}
+
+const PARTS: NonNullable<Behaviour["parts"]> = {
+  ephemeralcontainers: (object, old) => {
+    const { ephemeralContainers: _, ...spec } = old.spec;
+    const added = object.spec?.ephemeralContainers;
+    return withSpec(object, old, added ? { ...spec, ephemeralContainers: added } : spec);
+  },
+  resize: (object, old) =>
+    withSpec(object, old, {
+      ...old.spec,
+      ...resized("containers", object.spec ?? {}, old.spec),
+      ...resized("initContainers", object.spec ?? {}, old.spec),
+    }),
+};
+
+/** Says the address of a pod twice, and keeps how it is served. */
+function prepareStatus(pod: Fields, { status: old = {} }: Fields): void {
+  const status = pod.status = { ...pod.status };
+  if (status.podIP && status.podIPs?.[0]?.ip !== status.podIP) {
+    const changed = status.podIP !== old.podIP || !status.podIPs?.length;
+    if (changed || status.podIPs.length === 1) status.podIPs = [{ ip: status.podIP }];
+  }
+  if (!status.qosClass && old.qosClass) status.qosClass = old.qosClass;
+  if (!status.observedGeneration && old.observedGeneration) status.observedGeneration = old.observedGeneration;
+}
+
 /** The behaviours by storage. */
 export const PODS: Readonly<Record<string, Behaviour>> = {
   pods: {
     status: true,
+    statusKeeps: ["ownerReferences"],
     returnsDeleted: true,
     desired: ({ spec }) => spec,
     prepareCreate: preparePod,
+    parts: PARTS,
+    prepareStatus,
     warnings: podWarnings,
     validate: (pod, _apiVersion, subresource, old) => validatePod(pod, subresource, old),
     grace: ({ spec, status }, asked) => {

@@ -69,7 +69,7 @@ export function patch(call: Call): Answer {
   const type = typeOf(call);
   checkSize(body);
   checkWriteOptions(query, "PatchOptions", type === "apply");
-  const subresource = call.asked.subresource as "" | "status";
+  const { subresource } = call.asked;
   const live = liveOf(call);
   if (type === "apply") return apply(call, subresource);
   const old = view(call.info, mustExist(call, live));
@@ -165,7 +165,7 @@ export function readApplied(call: Call): Fields {
   return value;
 }
 
-function apply(call: Call, subresource: "" | "status"): Answer {
+function apply(call: Call, subresource: string): Answer {
   const { info, query, server } = call;
   const applied = readApplied(call);
   if (applied.apiVersion !== info.apiVersion || applied.kind !== info.kind) {

@@ -13,6 +13,7 @@
  * @module
  */
 import { isObject, type JsonObject } from "./_json.ts";
+import { thousandths } from "./_quantity.ts";
 
 /** Sets members that are missing or empty. */
 export function preset(object: JsonObject, values: Readonly<JsonObject>): void {
@@ -69,6 +70,17 @@ function defaultFieldRefs(source: JsonObject): void {
   within(source, "fieldRef", (reference) => preset(reference, { apiVersion: "v1" }));
 }
 
+/** Rounds what is asked for up to thousandths. */
+function roundResources(resources: JsonObject): void {
+  for (const side of ["requests", "limits"]) {
+    within(resources, side, (amounts) => {
+      for (const [name, amount] of Object.entries(amounts)) {
+        if (typeof amount === "string" && /[nu]$/.test(amount)) amounts[name] = thousandths(amount);
+      }
+    });
+  }
+}
+
 function defaultContainer(container: JsonObject): void {
   preset(container, {
     terminationMessagePath: "/dev/termination-log",
@@ -76,10 +88,16 @@ function defaultContainer(container: JsonObject): void {
     imagePullPolicy: pullPolicy(container.image),
     resources: {},
   });
+  within(container, "resources", roundResources);
   for (const port of objectsOf(container, "ports")) preset(port, { protocol: "TCP" });
   for (const entry of objectsOf(container, "env")) within(entry, "valueFrom", defaultFieldRefs);
   for (const probe of ["livenessProbe", "readinessProbe", "startupProbe"]) within(container, probe, defaultProbe);
   within(container, "lifecycle", (lifecycle) => {
+    // The feature that this field belongs to is off.
+    if (lifecycle.stopSignal !== undefined) {
+      delete lifecycle.stopSignal;
+      if (Object.keys(lifecycle).length === 0) delete container.lifecycle;
+    }
     within(lifecycle, "postStart", defaultHttpGet);
     within(lifecycle, "preStop", defaultHttpGet);
   });
@@ -159,4 +177,10 @@ export function defaultPod(pod: JsonObject): void {
       within(resources, "limits", (limits) => preset(made(resources, "requests"), limits));
     });
   }
+  within(spec, "resources", (resources) => {
+    within(resources, "limits", (limits) => {
+      const known = Object.entries(limits).filter(([name]) => /^(cpu|memory|hugepages-.*)$/.test(name));
+      if (known.length > 0) preset(made(resources, "requests"), Object.fromEntries(known));
+    });
+  });
 }

@@ -92,7 +92,7 @@ const hostPorts: Check = (spec, at, causes) => {
   for (const list of ["containers", "initContainers"]) {
     for (const [index, container] of ((spec[list] ?? []) as Fields[]).entries()) {
       for (const [number, { hostPort, containerPort }] of ((container.ports ?? []) as Fields[]).entries()) {
-        if (hostPort === containerPort) continue;
+        if (!hostPort || hostPort === containerPort) continue;
         const path = `${at}.${list}[${index}].ports[${number}].hostPort`;
         causes.push(cause.invalid(path, hostPort, "must match `containerPort` when `hostNetwork` is true"));
       }

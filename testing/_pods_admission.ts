@@ -11,7 +11,7 @@
  */
 import type { Ground } from "./_kind.ts";
 import { defaultByLimits } from "./_limits.ts";
-import { type Fields, isObject } from "./_objects.ts";
+import { type Fields, isObject, timestamp } from "./_objects.ts";
 import { nanosOf } from "./_pods_resources.ts";
 import { forbidden } from "./_status.ts";
 
@@ -83,6 +83,34 @@ function setOverhead(pod: Fields, server: Ground): void {
   if (overhead) spec.overhead = overhead;
 }
 
+/** Has selectors ask for what the pod itself has as labels, where they name such. */
+function mergeLabelKeys({ spec, metadata }: Fields): void {
+  const labels: Fields = metadata.labels ?? {};
+  const merge = (owner: Fields, keys: string[] | undefined, operator: string) => {
+    if (!owner.labelSelector) return;
+    const found = (keys ?? []).filter((key) => labels[key] !== undefined)
+      .map((key) => ({ key, operator, values: [labels[key]] }));
+    if (found.length === 0) return;
+    const matchExpressions = [...owner.labelSelector.matchExpressions ?? [], ...found];
+    owner.labelSelector = { ...owner.labelSelector, matchExpressions };
+  };
+  for (const constraint of (spec.topologySpreadConstraints ?? []) as Fields[]) {
+    merge(constraint, constraint.matchLabelKeys, "In");
+  }
+  for (const kind of ["podAffinity", "podAntiAffinity"]) {
+    const rules: Fields = spec.affinity?.[kind] ?? {};
+    const preferred: Fields[] = rules.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+    const terms: Fields[] = [
+      ...rules.requiredDuringSchedulingIgnoredDuringExecution ?? [],
+      ...preferred.map(({ podAffinityTerm }) => podAffinityTerm ?? {}),
+    ];
+    for (const term of terms) {
+      merge(term, term.matchLabelKeys, "In");
+      merge(term, term.mismatchLabelKeys, "NotIn");
+    }
+  }
+}
+
 /** Sets what admission and the server set in a new pod. */
 export function preparePod(pod: Fields, server: Ground): void {
   const { spec } = pod;
@@ -91,11 +119,12 @@ export function preparePod(pod: Fields, server: Ground): void {
   setPriority(pod, server);
   setTolerations(spec);
   setOverhead(pod, server);
+  mergeLabelKeys(pod);
   pod.status = { phase: "Pending", qosClass: qosClass(spec) };
   if (spec.schedulingGates?.length > 0) {
     pod.status.conditions = [{
       lastProbeTime: null,
-      lastTransitionTime: null,
+      lastTransitionTime: timestamp(server.now()),
       message: "Scheduling is blocked due to non-empty scheduling gates",
       reason: "SchedulingGated",
       status: "False",

@@ -59,6 +59,9 @@ function bindPod(call: Call, binding: Kube): Answer {
   if (object.metadata.deletionTimestamp !== undefined) {
     throw conflict(subject, asked.name, `pod ${asked.name} is being deleted, cannot be assigned to a host`);
   }
+  if (object.spec?.schedulingGates?.length > 0) {
+    throw conflict(subject, asked.name, `pod ${asked.name} has non-empty .spec.schedulingGates`);
+  }
   if (object.spec?.nodeName) {
     throw conflict(subject, asked.name, `pod ${asked.name} is already assigned to node "${object.spec.nodeName}"`);
   }

@@ -184,13 +184,13 @@ export function containers(context: PodContext): Check {
 
 const NOT_EPHEMERAL = [
   "ports",
+  "resources",
+  "resizePolicy",
+  "restartPolicy",
   "livenessProbe",
   "readinessProbe",
   "startupProbe",
   "lifecycle",
-  "resources",
-  "resizePolicy",
-  "restartPolicy",
 ];
 
 /** Takes containers that are put beside those that run. */

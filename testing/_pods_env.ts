@@ -93,7 +93,10 @@ function resourceRef(names: boolean): Check {
   };
 }
 
-const keyRef: Check = members({ name: named("subdomain"), key: neededAnd(configKey) });
+const keyRef: Check = members({
+  name: (value, at, causes) => named("subdomain")(value ?? "", at, causes),
+  key: neededAnd(configKey),
+});
 
 const SOURCES: Readonly<Record<string, Check>> = {
   fieldRef: fieldRef(ENV_FIELDS),

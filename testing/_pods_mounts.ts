@@ -54,8 +54,9 @@ function mount(value: Fields, volumes: Volumes, container: Fields, at: string, l
     void causes.push(cause.invalid(`${at}.${member}`, shown, why));
   const before = (container.volumeMounts as Fields[]).slice(0, (container.volumeMounts as Fields[]).indexOf(value));
   if (before.some((each) => each.mountPath === mountPath)) refuse("mountPath", mountPath, "must be unique");
-  if (devices.some((each) => each.name === name)) refuse("name", name, "must not already exist in volumeDevices");
-  if (devices.some((each) => each.devicePath === mountPath)) {
+  const taken = devices.some((each) => each.name === name);
+  if (taken) refuse("name", name, "must not already exist in volumeDevices");
+  if (!taken && devices.some((each) => each.devicePath === mountPath)) {
     refuse("mountPath", mountPath, "must not already exist as a path in volumeDevices");
   }
   if (subPath !== "") localPath(true)(subPath, `${list}.subPath`, causes);

@@ -144,16 +144,20 @@ const POLICIES = ["Honor", "Ignore"];
 
 /** Takes rules of how pods spread over nodes. */
 export const spread: Check = (value, at, causes) => {
-  const seen = new Set<string>();
-  for (const [index, constraint] of ((value ?? []) as Fields[]).entries()) {
+  const all: Fields[] = value ?? [];
+  for (const [index, constraint] of all.entries()) {
     const path = `${at}[${index}]`;
     const { maxSkew, topologyKey = "", whenUnsatisfiable = "", minDomains } = constraint;
     positive(maxSkew, `${path}.maxSkew`, causes);
     if (topologyKey === "") causes.push(cause.required(`${path}.topologyKey`, "can not be empty"));
     oneOf(["DoNotSchedule", "ScheduleAnyway"])(whenUnsatisfiable, `${path}.whenUnsatisfiable`, causes);
-    const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
-    if (seen.has(pair)) causes.push(cause.duplicate(`${path}.{topologyKey, whenUnsatisfiable}`, pair));
-    seen.add(pair);
+    const again = all.slice(index + 1).some((each) =>
+      each.topologyKey === topologyKey && each.whenUnsatisfiable === whenUnsatisfiable
+    );
+    if (again) {
+      const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
+      causes.push(cause.duplicate(`${path}.{topologyKey, whenUnsatisfiable}`, pair));
+    }
     if (minDomains !== undefined) {
       positive(minDomains, `${path}.minDomains`, causes);
       if (whenUnsatisfiable !== "DoNotSchedule") {
@@ -167,6 +171,11 @@ export const spread: Check = (value, at, causes) => {
 
 const SPREAD: Check = all(
   members({ nodeAffinityPolicy: oneOf(POLICIES), nodeTaintsPolicy: oneOf(POLICIES) }),
-  (value, at, causes) => labelKeys({ ...value, mismatchLabelKeys: undefined }, at, causes),
+  (value, at, causes) => {
+    if (isEmpty(value.matchLabelKeys)) return;
+    const path = `${at}.matchLabelKeys`;
+    if (value.labelSelector) each(labelKey)(value.matchLabelKeys, path, causes);
+    else causes.push(cause.forbidden(path, "must not be specified when labelSelector is not set"));
+  },
   members({ labelSelector: given(labelSelector) }),
 );

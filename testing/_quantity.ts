@@ -72,3 +72,11 @@ export function canonicalQuantity(quantity: string | number): string | undefined
   const suffix = Object.keys(DECIMAL).find((key) => DECIMAL[key] === exponent)!;
   return `${sign}${digits}${suffix}`;
 }
+
+const THOUSANDTH = 1_000_000n;
+
+/** Returns a quantity that is rounded up to thousandths, in its canonical form. */
+export function thousandths(quantity: string): string {
+  const nanos = quantityNanos(quantity) ?? 0n;
+  return canonicalQuantity(`${(nanos + THOUSANDTH - 1n) / THOUSANDTH}m`)!;
+}
