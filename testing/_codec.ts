@@ -30,7 +30,7 @@ export interface Accepted {
   readonly version: string;
 }
 
-const JSON_TYPES = new Set(["application/json", "application/*", "*/*"]);
+const JSON_TYPES = new Set(["application/json", "*/*"]);
 const FORMATS = new Set([...JSON_TYPES, "application/yaml", PROTOBUF]);
 
 /** A media type and its parameters. */
@@ -41,7 +41,7 @@ export function mediaType(text: string): { type: string; parameters: Map<string,
     const [key = "", value = ""] = part.split("=");
     parameters.set(key.trim(), value.trim());
   }
-  return { type: type.toLowerCase(), parameters };
+  return { type, parameters };
 }
 
 const TRANSFORMS = new Set(["Table", "PartialObjectMetadata", "PartialObjectMetadataList", "APIGroupDiscoveryList"]);
@@ -122,7 +122,7 @@ export function checkSize(body: string): void {
 
 /** What a body is written in. */
 export function bodyFormat(contentType: string | null): "json" | "yaml" {
-  const { type } = mediaType(contentType ?? "application/json");
+  const type = mediaType(contentType ?? "application/json").type.toLowerCase();
   if (type === "application/json" || type === "") return "json";
   if (type === "application/yaml") return "yaml";
   throw unsupportedMediaType(

@@ -16,8 +16,9 @@ import type { Behaviour } from "./_kind.ts";
 import { bareFinalizers } from "./_metadata.ts";
 import { equal, type Fields, type Kube } from "./_objects.ts";
 import { prune } from "./_prune.ts";
+import { scaleErrors } from "./_scale_rules.ts";
 import { validate } from "./_validate.ts";
-import type { GroupInfo, ResourceInfo, SubresourceInfo, VersionInfo } from "./_resource_info.ts";
+import type { GroupInfo, ResourceInfo, ScalePaths, SubresourceInfo, VersionInfo } from "./_resource_info.ts";
 import type { Schema } from "./_schema.ts";
 
 export type { CustomVersion, PrinterColumn, ScalePaths } from "./_resource_info.ts";
@@ -81,6 +82,7 @@ function reader(
 function behaviour(version: Fields, schema: Schema, storage: Fields, group: string): Behaviour {
   const storedSchema: Schema = storage.schema?.openAPIV3Schema ?? schema;
   const status = version.subresources?.status !== undefined;
+  const scale: ScalePaths | undefined = version.subresources?.scale;
   const selectable: string[] = (version.selectableFields ?? []).map((each: Fields) => String(each.jsonPath).slice(1));
   return {
     status,
@@ -95,7 +97,8 @@ function behaviour(version: Fields, schema: Schema, storage: Fields, group: stri
         : object.status === undefined
         ? []
         : validate(object.status, schema.properties?.status ?? {}, { field: "status", previous: old?.status });
-      return [...errors, ...refusedByRules(object, schema, old, errors, warn)];
+      const scaled = scale ? scaleErrors(object, scale, !whole) : [];
+      return [...errors, ...scaled, ...refusedByRules(object, schema, old, errors, warn)];
     },
     statusKeepsMetadata: true,
     ...(selectable.length > 0 ? { selectable } : {}),

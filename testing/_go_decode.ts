@@ -45,6 +45,14 @@ function jsonKind(value: unknown): string {
   return typeof value === "boolean" ? "bool" : typeof value;
 }
 
+/** Fields of text whose Go type has a name, by their struct's. */
+const NAMED: Readonly<Record<string, string>> = {
+  "DeleteOptions.propagationPolicy": "v1.DeletionPropagation",
+  "ObjectMeta.uid": "types.UID",
+  "OwnerReference.uid": "types.UID",
+  "Preconditions.uid": "types.UID",
+};
+
 /** Names a schema's Go type. */
 function goType(schema: Schema): string {
   const name = definitionName(schema);
@@ -101,8 +109,9 @@ class Decoder {
   #misfit(value: unknown, schema: Schema): never {
     const kind = jsonKind(value);
     const whole = schema.type === "integer" && kind === "number" ? `number ${value}` : kind;
+    const type = NAMED[`${this.#struct}.${this.#field.split(".").at(-1)}`] ?? goType(schema);
     throw new DecodeError(
-      `json: cannot unmarshal ${whole} into Go struct field ${this.#struct}.${this.#field} of type ${goType(schema)}`,
+      `json: cannot unmarshal ${whole} into Go struct field ${this.#struct}.${this.#field} of type ${type}`,
     );
   }
 

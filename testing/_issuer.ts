@@ -41,11 +41,16 @@ export function issuerDocument(
 
 function document(method: string, accept: string | null, type: string, body: unknown): Response {
   if (method !== "GET") throw methodNotAllowed();
-  const wanted = (accept || "*/*").split(",").map((each) => mediaType(each).type);
-  if (!wanted.some((each) => each === type || each === "*/*" || each === "application/*")) {
-    throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${type}`, { details: {} });
-  }
+  checkType(accept, type);
   return new Response(JSON.stringify(body), {
     headers: { "content-type": type, "cache-control": "public, max-age=3600" },
   });
+}
+
+/** Refuses who does not accept the one type that there is. */
+export function checkType(accept: string | null, type: string): void {
+  const wanted = (accept || "*/*").split(",").map((each) => mediaType(each).type);
+  if (!wanted.some((each) => each === type || each === "*/*")) {
+    throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${type}`, { details: {} });
+  }
 }

@@ -37,7 +37,14 @@ class Scanner {
   #fail(where: string): never {
     const character = this.#text[this.#at];
     if (character === undefined) throw new Stop(END);
-    const shown = character === "'" ? `'\\''` : character === '"' ? `'"'` : `'${character}'`;
+    const control = character < " " ? `\\x${character.codePointAt(0)!.toString(16).padStart(2, "0")}` : undefined;
+    const shown = control !== undefined
+      ? `'${control}'`
+      : character === "'"
+      ? `'\\''`
+      : character === '"'
+      ? `'"'`
+      : `'${character}'`;
     throw new Stop(`invalid character ${shown} ${where}`);
   }
 

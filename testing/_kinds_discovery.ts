@@ -187,6 +187,7 @@ function sliceWarnings({ metadata, addressType, endpoints = [] }: Fields, old?: 
 /** The behaviours by storage. */
 export const DISCOVERY: Readonly<Record<string, Behaviour>> = {
   endpoints: {
+    createOnUpdate: true,
     validate: (object, _apiVersion, _subresource, old) => unlessKept(subsets, object, old, "subsets"),
   },
   "endpointslices.discovery.k8s.io": {

@@ -193,5 +193,5 @@ export const QUOTAS: Readonly<Record<string, Behaviour>> = {
         : [cause.invalid("spec.scopes", now, "field is immutable")];
     },
   },
-  limitranges: { validate: validateLimits },
+  limitranges: { createOnUpdate: true, validate: validateLimits },
 };

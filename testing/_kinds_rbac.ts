@@ -74,6 +74,7 @@ const roleRef = (kinds: readonly string[]): Check => (value = {}, at, causes) =>
 function role(check: Check): Behaviour {
   return {
     names: "path",
+    createOnUpdate: true,
     defaults: (object) => {
       if (isEmpty(object.rules)) object.rules = null;
     },
@@ -84,6 +85,7 @@ function role(check: Check): Behaviour {
 function binding(check: Check): Behaviour {
   return {
     names: "path",
+    createOnUpdate: true,
     validate: (object) => causesOf(check, object),
     validateUpdate: (object: Fields, old: Fields) =>
       equal(object.roleRef, old.roleRef)

@@ -64,6 +64,7 @@ export const RUNTIME: Readonly<Record<string, Behaviour>> = {
     validate: ({ spec }) => causesOf(lease, spec, "spec"),
   },
   "runtimeclasses.node.k8s.io": {
+    createOnUpdate: true,
     validate: (object, _apiVersion, _subresource, old) =>
       old ? fixedByType(object, old, ["handler"]) : causesOf(runtimeClass, object),
   },

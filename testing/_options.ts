@@ -61,7 +61,8 @@ function checkManager(query: URLSearchParams): Cause[] {
   for (const [index, character] of [...manager].entries()) {
     // deno-lint-ignore no-control-regex
     if (/[\x00-\x1f\x7f-\x9f]/.test(character)) {
-      const why = `should only contain printable characters, but contains non-printable character at index ${index}`;
+      const point = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+      const why = `invalid character U+${point} (at position ${index})`;
       return [cause.invalid("fieldManager", manager, why)];
     }
   }

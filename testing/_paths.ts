@@ -11,7 +11,7 @@
  */
 import type { ServerState } from "./_call.ts";
 import { discover, health, VERSION } from "./_discovery.ts";
-import { issuerDocument } from "./_issuer.ts";
+import { checkType, issuerDocument } from "./_issuer.ts";
 import { metricsPage, type ObjectCount } from "./_metrics.ts";
 import { openApi } from "./_openapi.ts";
 import { jsonResponse, textResponse } from "./_respond.ts";
@@ -46,7 +46,10 @@ export function servePath(server: ServerState, request: Request, url: URL): Resp
   const told = issuerDocument(path, method, accept, host) ?? metricsPage(path, () => counts(server));
   if (told) return told;
   if (method !== "GET" && getsOnly(server, path)) throw methodNotAllowed();
-  if (/^\/version\/*$/.test(path)) return jsonResponse({ code: 200, body: { ...VERSION } }, accept, []);
+  if (/^\/version\/*$/.test(path)) {
+    checkType(accept, "application/json");
+    return jsonResponse({ code: 200, body: { ...VERSION } }, null, []);
+  }
   if (path.startsWith("/openapi/v3/")) {
     const described = path === "/openapi/v3/" ? undefined : openApi(registry, path);
     return described ? jsonResponse(described, null, []) : new Response(null, { status: 404 });

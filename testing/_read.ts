@@ -28,6 +28,7 @@ import {
   versionTooLarge,
 } from "./_status.ts";
 import { Revision, type State } from "./_revision.ts";
+import { parseShards, type Shards } from "./_shards.ts";
 import { tableOf } from "./_table.ts";
 import { collectionOf, liveOf, mustExist, namespaceOf } from "./_write.ts";
 
@@ -153,6 +154,8 @@ export interface Selection {
   readonly selects: (state: State) => boolean;
   /** True if everything is selected. */
   readonly all: boolean;
+  /** The shards that are selected, if any are. */
+  readonly shards: Shards | undefined;
 }
 
 const EVERYWHERE = ["metadata.name", "metadata.namespace"];
@@ -178,7 +181,8 @@ export function selectionOf(call: Call): Selection {
     throw badRequest((known ? behaviour.unselectable ?? notSupported : notKnown)(path));
   }
   const { name } = asked;
-  const all = labels.length === 0 && fields.length === 0 && name === "";
+  const shards = call.server.sharding ? parseShards(query.get("shardSelector")) : undefined;
+  const all = labels.length === 0 && fields.length === 0 && name === "" && !shards;
   const near = fields.filter(({ path }) => EVERYWHERE.includes(path));
   const far = fields.filter(({ path }) => !EVERYWHERE.includes(path));
   const selects = (state: State): boolean => {
@@ -186,9 +190,10 @@ export function selectionOf(call: Call): Selection {
     const { name: own, namespace, labels: given } = state instanceof Revision ? state : state.object.metadata;
     return (name === "" || own === name) && matchesLabels(labels, given) &&
       matchesFields(near, { metadata: { name: own, namespace } }, {}) &&
-      (far.length === 0 || matchesFields(far, seen(view(info, state)), selectDefaults));
+      (far.length === 0 || matchesFields(far, seen(view(info, state)), selectDefaults)) &&
+      (shards === undefined || shards.includes(state.object.metadata));
   };
-  return { all, selects: all ? () => true : selects };
+  return { all, selects: all ? () => true : selects, shards };
 }
 
 /** How the objects of an answer are shown. */
@@ -244,6 +249,8 @@ function seenBy(lag: Lag, call: Call): Revision | undefined {
 export interface Found {
   readonly items: Revision[];
   readonly metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
+  /** The shards that it was asked for. */
+  readonly shards: Shards | undefined;
 }
 
 /** Finds what a list asks for. */
@@ -252,7 +259,7 @@ export function find(call: Call): Found {
   checkListOptions(query, false);
   const limit = limitOf(query);
   timeoutSeconds(query);
-  const { selects, all } = selectionOf(call);
+  const { selects, all, shards } = selectionOf(call);
   const collection = collectionOf(call);
   const newest = call.lag ? call.lag.versionOf(collection) : server.store.version;
   const asked = query.get("resourceVersion") ?? "", match = query.get("resourceVersionMatch") ?? "";
@@ -298,7 +305,7 @@ export function find(call: Call): Found {
       if (all) metadata.remainingItemCount = candidates.length - limit;
     }
   }
-  return { items, metadata };
+  return { items, metadata, shards };
 }
 
 function pathOf({ namespace, name }: Revision): string {
@@ -312,12 +319,14 @@ export function list(call: Call): Answer {
 }
 
 /** Writes a list as JSON, from the items' own JSON. */
-export function encodeList(call: Call, { items, metadata }: Found, as: Representation | "table"): string {
+export function encodeList(call: Call, { items, metadata, shards }: Found, as: Representation | "table"): string {
   const { info } = call;
   if (as === "table") return JSON.stringify(tableOf(call, items, metadata, call.server.now()));
   const kind = as === "object" ? info.listKind : "PartialObjectMetadataList";
   const apiVersion = as === "object" ? info.apiVersion : `meta.k8s.io/${partialVersion(as)}`;
-  const meta = info.custom && as === "object" ? { continue: "", ...metadata } : metadata;
+  // The lists of one type for all kinds have no room to say which shards they are of.
+  const sharded = shards && !info.custom && as === "object" ? { shardInfo: { selector: shards.selector } } : {};
+  const meta = { ...(info.custom && as === "object" ? { continue: "" } : {}), ...metadata, ...sharded };
   const head = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${
     JSON.stringify(meta)
   },"items":[`;

@@ -14,19 +14,21 @@ import { view } from "./_behaviour.ts";
 import { builtinSchema } from "./_builtin.ts";
 import type { Answer, Call } from "./_call.ts";
 import { readBody } from "./_codec.ts";
-import { decode, decodeAs } from "./_decode.ts";
+import { decodeAs } from "./_decode.ts";
 import { checkName, checkUid } from "./_identity.ts";
 import { jsonPatch, mergePatch } from "./_json_patch.ts";
-import { applyPatch } from "./_managed_fields.ts";
+import { applyPatch, trackUpdate } from "./_managed_fields.ts";
 import { clone, field, type Fields, isObject, type Kube, setField, timestamp } from "./_objects.ts";
 import { checkWriteOptions } from "./_options.ts";
-import { schemaOf, timeless } from "./_ownership.ts";
 import { applyConflict, asStatus, type PatchType, readApplied, typeOf, unprocessable } from "./_patch.ts";
-import { goText, readPatch } from "./_patch_body.ts";
+import { readPatch } from "./_patch_body.ts";
+import { goPrint } from "./_typed_check.ts";
 import { SCALE } from "./_registered.ts";
 import { rootType } from "./_root_type.ts";
+import { managersOfObject, managersOfScale, SCALE_VERSION } from "./_scale_managers.ts";
 import { badRequest, cause, internal, internalError, invalid, modified } from "./_status.ts";
 import { strategicMerge } from "./_strategic.ts";
+import type { Revision } from "./_store.ts";
 import { checkTyped, errorText } from "./_typed_check.ts";
 import { liveOf, matchNamespace, mustExist, update, writerOf } from "./_write.ts";
 
@@ -58,8 +60,6 @@ function selectorText(selector: unknown): string | undefined {
   return parts.length > 0 ? parts.sort().join(",") : undefined;
 }
 
-const API_VERSION = "autoscaling/v1";
-
 function schema() {
   return builtinSchema("autoscaling", "v1", "Scale")!;
 }
@@ -73,7 +73,7 @@ function scaleOf(call: Call, object: Kube): Fields {
     : selectorText(object.spec?.selector);
   return {
     kind: "Scale",
-    apiVersion: API_VERSION,
+    apiVersion: SCALE_VERSION,
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
     spec: replicas ? { replicas } : {},
     status: { replicas: field(object, paths.status) ?? 0, ...(selector ? { selector } : {}) },
@@ -124,7 +124,7 @@ function patch(call: Call, type: Exclude<PatchType, "apply">): Answer {
   } catch (error) {
     throw asStatus(error);
   }
-  const shown = type === "strategic" ? goText(value) : JSON.stringify(patched);
+  const shown = type === "strategic" ? goPrint(value) : JSON.stringify(patched);
   if (!isObject(patched)) throw unprocessable(shown, "the patched document must be an object");
   const refuse = (why: string) => unprocessable(shown, why);
   const wanted = decodeAs(call, SCALE, clone(patched) as Fields, { refuse, duplicates: problems, sorted: true });
@@ -146,6 +146,41 @@ function checkReplicas(call: Call, replicas: number): void {
     ]);
 }
 
+/** A scale with its managers. */
+function owned(call: Call, object: Kube): Fields {
+  const scale = scaleOf(call, object);
+  const managedFields = managersOfScale(object.metadata.managedFields, pathsOf(call).spec);
+  return { ...scale, metadata: { ...scale.metadata, ...(managedFields ? { managedFields } : {}) } };
+}
+
+/** Stores the replicas and the managers that a scale has. */
+function store(call: Call, live: Revision, scale: Fields): Answer {
+  const { info } = call;
+  const object = clone(view(info, live)) as Kube;
+  const replicas: number = scale.spec?.replicas ?? 0;
+  checkReplicas(call, replicas);
+  const { spec } = pathsOf(call);
+  setField(object, spec.split("."), replicas);
+  const { managedFields: before } = object.metadata;
+  const managedFields = managersOfObject(before, scale.metadata?.managedFields, spec, info.apiVersion);
+  if (managedFields) object.metadata.managedFields = managedFields as unknown as typeof before;
+  else delete object.metadata.managedFields;
+  const stored = update(call, live, object, { subresource: "scale", tracked: true });
+  return { code: 200, body: scaleOf(call, view(info, stored)) };
+}
+
+/** How the fields of a scale are told apart. */
+function tracking(call: Call) {
+  return {
+    manager: writerOf(call),
+    schema: schema(),
+    apiVersion: SCALE_VERSION,
+    subresource: "scale",
+    time: timestamp(call.server.now()),
+    reset: [],
+  };
+}
+
 /** Writes the replicas that a scale has. */
 function write(call: Call, wanted: Kube): Answer {
   const live = mustExist(call, liveOf(call));
@@ -154,63 +189,36 @@ function write(call: Call, wanted: Kube): Answer {
   if (resourceVersion && resourceVersion !== object.metadata.resourceVersion) {
     throw modified(call.info, call.asked.name);
   }
+  const now = owned(call, object);
   const replicas: number = wanted.spec?.replicas ?? 0;
-  checkReplicas(call, replicas);
-  const copy = clone(object) as Kube;
-  setField(copy, pathsOf(call).spec.split("."), replicas);
-  return { code: 200, body: scaleOf(call, view(call.info, update(call, live, copy, { subresource: "scale" }))) };
+  const updated = { ...now, spec: replicas === 0 ? {} : { replicas } };
+  return store(call, live, trackUpdate({ ...tracking(call), live: now, updated }));
 }
 
 /** Applies a scale: who owns the replicas of the object owns those of the scale. */
 function apply(call: Call): Answer {
-  const { info, query, server } = call;
+  const { info, query } = call;
   const applied = readApplied(call);
   const { apiVersion = "", kind = "", metadata } = applied;
-  if (apiVersion !== API_VERSION || kind !== "Scale") {
+  if (apiVersion !== SCALE_VERSION || kind !== "Scale") {
     throw badRequest(`invalid object type: ${apiVersion.includes("/") ? "" : "/"}${apiVersion}, Kind=${kind}`);
   }
   const live = mustExist(call, liveOf(call));
-  if (info.custom) {
-    const why = `request to convert CR to an invalid group/version: ${API_VERSION}`;
-    const what = `failed to convert live object (/; ${API_VERSION}, Kind=Scale) to proper version: ${why}`;
+  const now = owned(call, view(info, live));
+  if (info.custom && now.metadata.managedFields === undefined) {
+    const why = `request to convert CR to an invalid group/version: ${SCALE_VERSION}`;
+    const what = `failed to convert live object (/; ${SCALE_VERSION}, Kind=Scale) to proper version: ${why}`;
     throw internal(`failed to create manager for existing fields: ${what}`);
   }
   const errors = checkTyped(rootType(schema()), applied);
   if (errors.length > 0) {
     const { namespace = "", name = "" } = metadata ?? {};
-    const which = `${namespace}/${name}; ${API_VERSION}, Kind=Scale`;
+    const which = `${namespace}/${name}; ${SCALE_VERSION}, Kind=Scale`;
     throw internal(`failed to create typed patch object (${which}): ${errorText(errors)}`);
   }
-  const manager = writerOf(call);
-  const replicas = applied.spec?.replicas;
-  const result = applyPatch({
-    live: view(info, live),
-    applied: {
-      apiVersion: info.apiVersion,
-      kind: info.kind,
-      metadata: { name: call.asked.name },
-      ...(replicas === undefined ? {} : { spec: { replicas } }),
-    },
-    manager,
-    force: query.get("force") === "true",
-    schema: schemaOf(info),
-    apiVersion: info.apiVersion,
-    subresource: "scale",
-    time: timestamp(server.now()),
-    reset: [],
-  });
-  if ("conflicts" in result) {
-    const written = ` using ${info.apiVersion}`;
-    throw applyConflict(result.conflicts.map((each) => ({
-      ...each,
-      text: each.text.endsWith(written) ? `${each.text.slice(0, -written.length)} using ${API_VERSION}` : each.text,
-    })));
-  }
+  const force = query.get("force") === "true";
+  const result = applyPatch({ ...tracking(call), live: now, applied, force });
+  if ("conflicts" in result) throw applyConflict(result.conflicts);
   checkName(call, applied);
-  const object = clone(timeless(result.object as Kube, manager)) as Kube;
-  object.spec = { ...object.spec, replicas: object.spec?.replicas ?? 0 };
-  checkReplicas(call, object.spec.replicas);
-  const decoded = decode(call, object, { applied: true });
-  const stored = update(call, live, decoded, { subresource: "scale", tracked: true });
-  return { code: 200, body: scaleOf(call, view(info, stored)) };
+  return store(call, live, result.object);
 }

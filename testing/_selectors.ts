@@ -247,6 +247,7 @@ export function parseFields(selector: string): FieldRequirement[] {
     const match = /^(.*?)(!=|==|=)(.*)$/s.exec(part);
     if (!match) throw badRequest(`invalid selector: '${selector}'; can't understand '${part}'`);
     const [, path = "", operator, value = ""] = match;
+    if (path === "" && value === "") continue;
     found.push({ path, equals: operator !== "!=", value: unescape(value) });
   }
   return found;

@@ -1,0 +1,350 @@
+/**
+ * States what holds for requests of any kind: methods, paths, names, options, and what is accepted.
+ *
+ * @module
+ */
+import { assert, assertEquals } from "@std/assert";
+import type { Body } from "../_api.ts";
+import type { Suite } from "./_suite.ts";
+import { deployment, GROUP, map, pod, widget } from "./_widget.ts";
+
+const causes = ({ details }: Body): [string, string][] =>
+  details.causes.map(({ field, reason }: Body) => [field, reason]);
+
+const AUTHORIZATION = "/apis/authorization.k8s.io/v1";
+
+/** Registers the behaviours. */
+export function requests(suite: Suite): void {
+  methods(suite);
+  paths(suite);
+  identity(suite);
+  deletions(suite);
+  options(suite);
+  subresources(suite);
+}
+
+function methods(suite: Suite): void {
+  suite.test("A HEAD of a built-in resource is 405, of a custom one 200", async (at) => {
+    await at.ok("POST configmaps", map("a"));
+    await at.widgets();
+    await at.ok("POST widgets", widget("a"));
+    for (const path of ["configmaps", "configmaps/a"]) assertEquals((await head(at, path)).status, 405);
+    for (const path of ["widgets", "widgets/a"]) assertEquals((await head(at, path)).status, 200);
+  });
+
+  suite.test("A method that there is not is 405 on a custom resource, and names the resource", async (at) => {
+    await at.widgets();
+    const { code, body } = await at.send("OPTIONS widgets");
+    assertEquals([code, body.details], [405, { group: GROUP, kind: "widgets" }]);
+  });
+
+  suite.test("A POST of a custom resource creates it, whatever name its path has", async (at) => {
+    await at.widgets();
+    assertEquals((await at.ok("POST widgets/other", widget("a"))).metadata.name, "a");
+    assertEquals((await at.refused("GET widgets/other"))[0], 404);
+  });
+
+  suite.test("A write to a built-in resource across namespaces is 405", async (at) => {
+    assertEquals(await at.refused("POST /api/v1/configmaps", map("a")), [405, "MethodNotAllowed"]);
+    assertEquals(await at.refused("DELETE /api/v1/configmaps"), [405, "MethodNotAllowed"]);
+  });
+
+  suite.test("Only a GET of a built-in version's resources is allowed, and any method of the groups", async (at) => {
+    for (const path of ["/api", "/api/v1", "/apis/apps/v1"]) {
+      assertEquals(await at.refused(`POST ${path}`, {}), [405, "MethodNotAllowed"]);
+    }
+    for (const path of ["/apis", "/apis/apps", "/"]) assertEquals((await at.send(`POST ${path}`, {})).code, 200);
+  });
+
+  suite.test("A PUT makes a Role, a LimitRange and Endpoints that are not there, but no ConfigMap", async (at) => {
+    const metadata = { name: "a" };
+    const core = `/api/v1/namespaces/${at.namespace}`;
+    assertEquals((await at.send("PUT roles/a", { metadata, rules: [] })).code, 201);
+    assertEquals((await at.send(`PUT ${core}/limitranges/a`, { metadata, spec: { limits: [] } })).code, 201);
+    assertEquals((await at.send(`PUT ${core}/endpoints/a`, { metadata })).code, 201);
+    assertEquals((await at.refused("PUT configmaps/a", map("a")))[0], 404);
+  });
+}
+
+function head(at: { server: Suite["server"]; path(relative: string): string }, relative: string): Promise<Response> {
+  return at.server.fetch(new Request(`http://kubernetes${at.path(relative)}`, { method: "HEAD" }));
+}
+
+function paths(suite: Suite): void {
+  suite.test("A path with an empty segment is 404, with a slash at its end what it is without", async (at) => {
+    await at.ok("POST configmaps", map("a"));
+    const doubled = `/api/v1/namespaces/${at.namespace}/configmaps//a`;
+    assertEquals(await at.refused(`GET ${doubled}`), [404, "NotFound"]);
+    assertEquals(await at.refused("GET //api/v1/namespaces"), [404, undefined]);
+    assertEquals((await at.ok("GET configmaps/a/")).metadata.name, "a");
+  });
+
+  suite.test("A watch of nothing is 500, in plain text", async (at) => {
+    const { code, body } = await at.send("GET /api/v1/watch");
+    assertEquals(code, 500);
+    assert(body.includes("failed to create RequestInfo"));
+  });
+
+  suite.test("A server has checks of health for each of its pages", async (at) => {
+    for (const path of ["/readyz/shutdown", "/readyz/informer-sync", "/livez/ping", "/healthz/etcd"]) {
+      assertEquals((await at.send(`GET ${path}`)).code, 200);
+    }
+    for (const path of ["/livez/informer-sync", "/healthz/", "/livez/nope"]) {
+      assertEquals((await at.send(`GET ${path}`)).code, 404);
+    }
+  });
+
+  suite.test("The keys of tokens are for who accepts sets of keys", async (at) => {
+    assertEquals((await at.send("GET /openid/v1/jwks", undefined, { accept: "*/*" })).code, 200);
+    const json = { accept: "application/json" };
+    assertEquals(await at.refused("GET /openid/v1/jwks", undefined, json), [406, "NotAcceptable"]);
+    assertEquals(await at.refused("POST /openid/v1/jwks", {}), [405, "MethodNotAllowed"]);
+  });
+}
+
+function identity(suite: Suite): void {
+  suite.test("A PUT without a name, or with another, is 400 before it is 404", async (at) => {
+    await at.ok("POST configmaps", map("a"));
+    await at.ok("POST deployments", deployment("a"));
+    for (const line of ["PUT configmaps/a", "PUT configmaps/nope", "PUT deployments/a/status"]) {
+      assertEquals(await at.refused(line, {}), [400, "BadRequest"]);
+    }
+    assertEquals(await at.refused("PUT configmaps/nope", map("a")), [400, "BadRequest"]);
+  });
+
+  suite.test("A change of the creation time of a built-in kind is not taken", async (at) => {
+    const made = await at.ok("POST configmaps", map("a"));
+    const other = map("a", { k: "v" }, { creationTimestamp: "2001-01-01T00:00:00Z" });
+    assertEquals((await at.ok("PUT configmaps/a", other)).metadata, made.metadata);
+  });
+
+  suite.test("The time of a deletion is not set by hand: 422", async (at) => {
+    await at.ok("POST configmaps", map("a"));
+    const metadata = { deletionTimestamp: "2001-01-01T00:00:00Z", deletionGracePeriodSeconds: 5 };
+    const { code, body } = await at.send("merge configmaps/a", { metadata });
+    assertEquals([code, causes(body)], [422, [
+      ["metadata.deletionTimestamp", "FieldValueInvalid"],
+      ["metadata.deletionGracePeriodSeconds", "FieldValueInvalid"],
+    ]]);
+  });
+
+  suite.test("A namespace of an object that is in none is dropped", async (at) => {
+    const namespace = { metadata: { name: at.namespace, namespace: "other" } };
+    assertEquals((await at.ok(`PUT /api/v1/namespaces/${at.namespace}`, namespace)).metadata.namespace, undefined);
+  });
+
+  suite.test("A body that is null is an object without members, which a custom resource may not be", async (at) => {
+    await at.widgets();
+    const { code, body } = await at.send("POST configmaps", "null");
+    assertEquals([code, causes(body)], [422, [["metadata.name", "FieldValueRequired"]]]);
+    assertEquals(await at.refused("POST widgets", "null"), [400, "BadRequest"]);
+  });
+
+  suite.test("A kind that there is not, and one of another path, are 400", async (at) => {
+    await at.widgets();
+    for (const [apiVersion, kind] of [["v2", "ConfigMap"], ["v1", "Nope"], ["v1", "Pod"], ["apps/v1", "Deployment"]]) {
+      assertEquals(await at.refused("POST configmaps", { ...map("a"), apiVersion, kind }), [400, "BadRequest"]);
+    }
+    assertEquals(await at.refused("POST widgets", { ...widget("a"), kind: undefined }), [400, "BadRequest"]);
+    const { code, body } = await at.send("POST widgets", { ...widget("a"), kind: "Gadget" });
+    assertEquals([code, body.details.kind, causes(body)], [422, "Gadget", [["kind", "FieldValueInvalid"]]]);
+  });
+
+  suite.test("A finalizer of a built-in kind needs a domain: its index is in the field", async (at) => {
+    const { code, body } = await at.send("POST configmaps", map("a", {}, { finalizers: ["a/b", "plain", "no!"] }));
+    assertEquals([code, causes(body).map(([field]) => field)], [
+      422,
+      ["metadata.finalizers", "metadata.finalizers[1]", "metadata.finalizers[2]"],
+    ]);
+  });
+}
+
+function deletions(suite: Suite): void {
+  suite.test("A deletion with a body does not look at its query", async (at) => {
+    await at.ok("POST configmaps", map("a", {}, { finalizers: ["example.com/x"] }));
+    const body = await at.ok("DELETE configmaps/a?dryRun=All&propagationPolicy=Foreground", {});
+    assertEquals(body.metadata.finalizers, ["example.com/x"]);
+    assert((await at.ok("GET configmaps/a")).metadata.deletionTimestamp !== undefined);
+    assertEquals((await at.send("DELETE configmaps/a?propagationPolicy=Nope", "null")).code, 200);
+    await at.ok("merge configmaps/a", { metadata: { finalizers: null } });
+  });
+
+  suite.test("A deletion that must not orphan and has to wait is 202", async (at) => {
+    await at.ok("POST configmaps", map("a", {}, { finalizers: ["example.com/x"] }));
+    assertEquals((await at.send("DELETE configmaps/a", { orphanDependents: false, dryRun: ["All"] })).code, 202);
+    assertEquals((await at.send("DELETE configmaps/a", { orphanDependents: false })).code, 202);
+    await at.ok("merge configmaps/a", { metadata: { finalizers: null } });
+  });
+
+  suite.test("A query may say the uid of what is deleted", async (at) => {
+    await at.ok("POST configmaps", map("a"));
+    assertEquals(await at.refused("DELETE configmaps/a?uid=other"), [409, "Conflict"]);
+    assertEquals((await at.send("DELETE configmaps/a?uid=")).code, 200);
+  });
+
+  suite.test("Options of a deletion of another kind, or that are no object, are 400", async (at) => {
+    await at.ok("POST configmaps", map("a"));
+    for (const body of [{ kind: "Nope" }, { kind: "Status", apiVersion: "v1" }, [], 5, "garbage", " "]) {
+      assertEquals(await at.refused("DELETE configmaps/a", body), [400, "BadRequest"]);
+    }
+    assertEquals((await at.send("GET configmaps/a")).code, 200);
+  });
+
+  suite.test("What can be read is not deleted as if it could not: 409", async (at) => {
+    await at.ok("POST configmaps", map("a"));
+    const unsafe = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
+    assertEquals(await at.refused("DELETE configmaps/a", unsafe), [409, "Conflict"]);
+    assertEquals((await at.refused("DELETE configmaps/a", { ...unsafe, propagationPolicy: "Orphan" }))[0], 422);
+    assertEquals((await at.refused("DELETE configmaps", unsafe))[0], 422);
+  });
+
+  suite.test("An Eviction is of the pod that its path names, or 400", async (at) => {
+    await at.ok("POST pods", pod("a"));
+    assertEquals(await at.refused("POST pods/a/eviction", {}), [400, "BadRequest"]);
+    assertEquals(await at.refused("POST pods/nope/eviction", { metadata: { name: "a" } }), [400, "BadRequest"]);
+    const wrong = { metadata: { name: "a" }, deleteOptions: { gracePeriodSeconds: "x" } };
+    assertEquals(await at.refused("POST pods/a/eviction", wrong), [400, "BadRequest"]);
+    assertEquals((await at.send("POST pods/a/eviction?dryRun=All", { metadata: { name: "a" } })).code, 201);
+    assertEquals((await at.send("GET pods/a")).code, 200);
+  });
+}
+
+function options(suite: Suite): void {
+  suite.test("A write whose answer nobody could read is 406, and does nothing", async (at) => {
+    await at.ok("POST configmaps", map("a"));
+    const accept = { accept: "text/html" };
+    assertEquals(await at.refused("POST configmaps", map("b"), accept), [406, "NotAcceptable"]);
+    assertEquals(await at.refused("merge configmaps/a", { data: { z: "z" } }, accept), [406, "NotAcceptable"]);
+    assertEquals(await at.refused("DELETE configmaps/a", undefined, accept), [406, "NotAcceptable"]);
+    assertEquals((await at.ok("GET configmaps/a")).data, { k: "v" });
+    assertEquals((await at.refused("GET configmaps/b"))[0], 404);
+  });
+
+  suite.test("A format is accepted by its exact name", async (at) => {
+    await at.ok("POST configmaps", map("a"));
+    for (const accept of ["application/*", "APPLICATION/JSON"]) {
+      assertEquals(await at.refused("GET configmaps/a", undefined, { accept }), [406, "NotAcceptable"]);
+    }
+    assertEquals((await at.send("GET configmaps/a", undefined, { accept: "text/html, */*;q=0.1" })).code, 200);
+  });
+
+  suite.test("A timeout is a duration, or 400", async (at) => {
+    for (const timeout of ["x", "5", "5q"]) {
+      assertEquals(await at.refused(`GET configmaps?timeout=${timeout}`), [400, "BadRequest"]);
+    }
+    for (const timeout of ["5s", "1m30s", ""]) {
+      assertEquals((await at.send(`GET configmaps?timeout=${timeout}`)).code, 200);
+    }
+  });
+
+  suite.test("Numbers in a query are numbers, and not nothing", async (at) => {
+    for (
+      const query of ["limit=", "limit=1.5", "watch=true&limit=x", "timeoutSeconds=", "limit=99999999999999999999"]
+    ) {
+      assertEquals(await at.refused(`GET configmaps?${query}`), [400, "BadRequest"]);
+    }
+  });
+
+  suite.test("A field selector of nothing selects everything", async (at) => {
+    await at.ok("POST configmaps", map("a"));
+    for (const selector of ["==", "=", "!="]) {
+      const { items } = await at.ok(`GET configmaps?fieldSelector=${encodeURIComponent(selector)}`);
+      assertEquals(items.length, 1);
+    }
+    assertEquals((await at.refused("GET configmaps?fieldSelector=%3Da"))[0], 400);
+  });
+
+  suite.test("The fields of a custom resource's scale are whole numbers, where they are", async (at) => {
+    await at.widgets();
+    for (const [replicas, value] of [[-1, "FieldValueInvalid"], [2 ** 31, "FieldValueInvalid"]] as const) {
+      const { code, body } = await at.send("POST widgets", widget("a", { size: 1, replicas }));
+      assertEquals([code, causes(body)], [422, [[".spec.replicas", value]]]);
+    }
+    const { code, body } = await at.send("POST widgets", widget("a", { size: 1, replicas: "x" }));
+    assertEquals([code, causes(body).map(([field]) => field)], [422, ["spec.replicas", ".spec.replicas", "<nil>"]]);
+    await at.ok("POST widgets", widget("a"));
+    const status = await at.send("merge widgets/a/status", { status: { replicas: -1 } });
+    assertEquals([status.code, causes(status.body)], [422, [[".status.replicas", "FieldValueInvalid"]]]);
+  });
+}
+
+function subresources(suite: Suite): void {
+  suite.test("A scale is decoded as one: its name, its kind and its number are checked", async (at) => {
+    await at.ok("POST deployments", deployment("a"));
+    const scale = (replicas: unknown, metadata: Body = { name: "a" }) => ({ metadata, spec: { replicas } });
+    for (const body of [scale(1, {}), scale(1, { name: "b" }), scale("x"), deployment("a")]) {
+      assertEquals(await at.refused("PUT deployments/a/scale", body), [400, "BadRequest"]);
+    }
+    assertEquals(await at.refused("PUT deployments/a/scale", scale(1, { name: "a", uid: "x" })), [409, "Conflict"]);
+    assertEquals((await at.refused("merge deployments/a/scale", { spec: { replicas: "x" } }))[0], 422);
+    const { code, headers } = await at.send("PUT deployments/a/scale", { ...scale(2), nope: 1 });
+    assertEquals([code, headers.get("warning")], [200, '299 - "unknown field \\"nope\\""']);
+    assertEquals((await at.ok("GET deployments/a")).spec.replicas, 2);
+  });
+
+  suite.test("Who updated the replicas is named as of the scale's version when an apply of it conflicts", async (at) => {
+    await at.ok("POST deployments", deployment("a", { replicas: 2 }));
+    const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" }, spec: { replicas: 3 } };
+    const { code, body } = await at.send("apply deployments/a/scale?fieldManager=two", scale);
+    assertEquals([code, body.details.causes], [409, [{
+      reason: "FieldManagerConflict",
+      message: 'conflict with "tester" using autoscaling/v1',
+      field: ".spec.replicas",
+    }]]);
+    await at.ok("apply deployments/a/scale?fieldManager=two&force=true", scale);
+    const { metadata, spec } = await at.ok("GET deployments/a");
+    const mine = metadata.managedFields.find(({ manager }: Body) => manager === "two");
+    assertEquals([spec.replicas, mine.operation, mine.subresource, mine.time], [3, "Apply", "scale", undefined]);
+  });
+
+  suite.test("The scale of a custom resource is not applied: 500", async (at) => {
+    await at.widgets();
+    await at.ok("POST widgets", widget("a", { size: 1, replicas: 1 }));
+    const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" }, spec: { replicas: 3 } };
+    assertEquals((await at.refused("apply widgets/a/scale?fieldManager=two", scale))[0], 500);
+  });
+
+  suite.test("A Binding brings labels and annotations, and is made in the collection of bindings, too", async (at) => {
+    await at.ok("POST pods", pod("a"));
+    const binding = { metadata: { name: "a", labels: { l: "1" }, annotations: { n: "2" } }, target: { name: "node" } };
+    const wrong = { ...binding, metadata: { name: "a", uid: "other" } };
+    assertEquals(await at.refused("POST pods/a/binding", wrong), [409, "Conflict"]);
+    assertEquals((await at.refused("POST pods/a/binding", { ...binding, target: {} }))[0], 500);
+    const collection = `/api/v1/namespaces/${at.namespace}/bindings`;
+    assertEquals(await at.refused(`POST ${collection}`, { target: { name: "node" } }), [400, "BadRequest"]);
+    assertEquals((await at.ok(`POST ${collection}`, binding)).kind, "Status");
+    const { metadata, spec } = await at.ok("GET pods/a");
+    assertEquals([metadata.labels, metadata.annotations, spec.nodeName], [{ l: "1" }, { n: "2" }, "node"]);
+    assertEquals(await at.refused("POST pods/a/binding", binding), [409, "Conflict"]);
+  });
+
+  suite.test("A review has no metadata, and a local one is about its own namespace", async (at) => {
+    const resourceAttributes = { verb: "get", resource: "pods" };
+    const named = { metadata: { name: "x" }, spec: { user: "x", resourceAttributes } };
+    const { code, body } = await at.send(`POST ${AUTHORIZATION}/subjectaccessreviews`, named);
+    assertEquals([code, causes(body)], [422, [["metadata", "FieldValueInvalid"]]]);
+    const local = `${AUTHORIZATION}/namespaces/${at.namespace}/localsubjectaccessreviews`;
+    const elsewhere = await at.send(`POST ${local}`, { spec: { user: "x", resourceAttributes } });
+    assertEquals([elsewhere.code, causes(elsewhere.body)], [
+      422,
+      [["spec.resourceAttributes.namespace", "FieldValueInvalid"]],
+    ]);
+    const { namespace } = at;
+    const here = { spec: { user: "x", resourceAttributes: { ...resourceAttributes, namespace } } };
+    assertEquals((await at.ok(`POST ${local}`, here)).metadata.namespace, namespace);
+  });
+
+  suite.test("A review of rules is of a namespace, or 400", async (at) => {
+    const path = `${AUTHORIZATION}/selfsubjectrulesreviews`;
+    assertEquals(await at.refused(`POST ${path}`, { spec: {} }), [400, "BadRequest"]);
+    assertEquals((await at.send(`POST ${path}`, { spec: { namespace: "default" } })).code, 201);
+  });
+
+  suite.test("A request for a token is decoded as one", async (at) => {
+    await at.ok("POST serviceaccounts", { metadata: { name: "a" } });
+    const wrong = { spec: { expirationSeconds: "x" } };
+    assertEquals(await at.refused("POST serviceaccounts/a/token", wrong), [400, "BadRequest"]);
+    assertEquals(await at.refused("POST serviceaccounts/a/token", { kind: "Pod" }), [400, "BadRequest"]);
+    assertEquals((await at.ok("POST serviceaccounts/a/token", {})).spec.expirationSeconds, 3600);
+  });
+}
