@@ -69,7 +69,7 @@ function checkForm(rule: ValidationRule, schema: Schema, at: string): FieldError
     errors.push(required(`${at}.message`, "message must be specified if rule contains line breaks"));
   }
   if (messageExpression !== undefined && messageExpression !== "" && messageExpression.trim() === "") {
-    errors.push(required(`${at}.messageExpression`, "must be non-empty if specified"));
+    errors.push(required(`${at}.messageExpression`, "messageExpression must be non-empty if specified"));
   }
   if (fieldPath !== undefined && fieldPath !== "" && pathSegments(fieldPath, schema) === undefined) {
     errors.push(problem(`${at}.fieldPath`, shown(fieldPath), "must be a valid path"));

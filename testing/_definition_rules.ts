@@ -11,6 +11,7 @@
  */
 import { hasDefaults } from "./_defaults.ts";
 import { checkSchemaRules } from "./_cel_definition.ts";
+import { checkApproval, checkConversion, checkDeprecation, checkPart, PARTS } from "./_definition_parts.ts";
 import { validateName } from "./_metadata.ts";
 import { equal, type Fields } from "./_objects.ts";
 import type { Schema } from "./_schema.ts";
@@ -25,26 +26,23 @@ function label(path: string, value: string, mixed = false): Cause[] {
     .map((why) => cause.invalid(path, value, rule + why));
 }
 
-function checkNames(names: Fields): Cause[] {
+/** What is wrong with names; those of a definition must be there, those of its status need not. */
+function checkNames(names: Fields, at: string): Cause[] {
   const causes: Cause[] = [];
-  if (!names.plural) causes.push(cause.required("spec.names.plural"));
-  else causes.push(...label("spec.names.plural", names.plural));
-  if (!names.singular) causes.push(cause.required("spec.names.singular"));
-  else causes.push(...label("spec.names.singular", names.singular));
-  if (!names.kind) causes.push(cause.required("spec.names.kind"));
-  else causes.push(...label("spec.names.kind", names.kind, true));
-  for (const [index, each] of (names.shortNames ?? []).entries()) {
-    causes.push(...label(`spec.names.shortNames[${index}]`, each));
+  for (const member of ["plural", "singular"] as const) {
+    if (names[member]) causes.push(...label(`${at}.${member}`, names[member]));
   }
-  if (names.kind && !names.listKind) causes.push(cause.required("spec.names.listKind"));
-  else if (names.listKind) {
-    causes.push(...label("spec.names.listKind", names.listKind, true));
-    if (names.listKind === names.kind) {
-      causes.push(cause.invalid("spec.names.listKind", names.listKind, "kind and listKind may not be the same"));
-    }
+  for (const member of ["kind", "listKind"] as const) {
+    if (names[member]) causes.push(...label(`${at}.${member}`, names[member], true));
+  }
+  for (const [index, each] of (names.shortNames ?? []).entries()) {
+    causes.push(...label(`${at}.shortNames[${index}]`, each));
+  }
+  if (names.kind && names.kind === names.listKind) {
+    causes.push(cause.invalid(`${at}.listKind`, names.listKind, "kind and listKind may not be the same"));
   }
   for (const [index, each] of (names.categories ?? []).entries()) {
-    causes.push(...label(`spec.names.categories[${index}]`, each));
+    causes.push(...label(`${at}.categories[${index}]`, each));
   }
   return causes;
 }
@@ -74,26 +72,42 @@ function checkWhole(schema: Schema, path: string): Cause[] {
   return errors.length > 0 ? errors : checkSchemaRules(schema, path);
 }
 
-function checkVersions(versions: readonly Fields[]): Cause[] {
+/** What is wrong with versions, and with what they say; what all say alike is told of the definition. */
+function checkVersions(given: readonly Fields[] | undefined, names: Fields): Cause[] {
   const causes: Cause[] = [];
-  const hoisted = versions.every((each) => equal(each.schema, versions[0]?.schema));
-  for (const [index, { name, schema }] of versions.entries()) {
-    const at = `spec.versions[${index}]`;
-    const wrong = validateName(name ?? "", "label1035");
-    if (index === 0) causes.push(...wrong.map((why) => cause.invalid("spec.version", name, why)));
-    causes.push(...wrong.map((why) => cause.invalid(`${at}.name`, name, why)));
-    if (!schema?.openAPIV3Schema) causes.push(cause.required(`${at}.schema.openAPIV3Schema`));
-    else if (!hoisted) causes.push(...checkWhole(schema.openAPIV3Schema, `${at}.schema.openAPIV3Schema`));
+  const versions = given ?? [];
+  const first = versions[0] ?? {};
+  const alike = (member: string): boolean => versions.every((each) => equal(each[member], first[member]));
+  const schemas = alike("schema"), shared = PARTS.filter(alike);
+  for (const [index, { schema }] of versions.entries()) {
+    if (!schema?.openAPIV3Schema) causes.push(cause.required(`spec.versions[${index}].schema.openAPIV3Schema`));
   }
-  const first = versions[0]?.schema?.openAPIV3Schema;
-  if (hoisted && first) causes.push(...checkWhole(first, "spec.validation.openAPIV3Schema"));
+  for (const [index, version] of versions.entries()) {
+    const at = `spec.versions[${index}]`, { name = "", schema } = version;
+    causes.push(...validateName(name, "label1035").map((why) => cause.invalid(`${at}.name`, name, why)));
+    causes.push(...checkDeprecation(version, `${at}.deprecationWarning`));
+    if (!schemas && schema?.openAPIV3Schema) {
+      causes.push(...checkWhole(schema.openAPIV3Schema, `${at}.schema.openAPIV3Schema`));
+    }
+    for (const part of PARTS) if (!shared.includes(part)) causes.push(...checkPart(version, part, at));
+  }
   if (new Set(versions.map(({ name }) => name)).size !== versions.length) {
     causes.push(cause.invalid("spec.versions", printed(versions), "must contain unique version names"));
   }
   if (versions.filter(({ storage }) => storage).length !== 1) {
     const why = "must have exactly one version marked as storage version";
-    causes.push(cause.invalid("spec.versions", printed(versions), why));
+    causes.push(cause.invalid("spec.versions", given ? printed(versions) : null, why));
   }
+  if (first.name) {
+    causes.push(...validateName(first.name, "label1035").map((why) => cause.invalid("spec.version", first.name, why)));
+  }
+  for (const member of ["plural", "singular", "kind", "listKind"]) {
+    if (!names[member]) causes.push(cause.required(`spec.names.${member}`));
+  }
+  causes.push(...checkNames(names, "spec.names"));
+  const schema = first.schema?.openAPIV3Schema;
+  if (schemas && schema) causes.push(...checkWhole(schema, "spec.validation.openAPIV3Schema"));
+  for (const part of shared) causes.push(...checkPart(first, part, "spec"));
   return causes;
 }
 
@@ -120,9 +134,10 @@ function checkStored(versions: readonly Fields[], stored: readonly string[] | nu
 export function validateDefinition(
   { metadata, spec = {}, status }: Fields,
   _apiVersion?: string,
-  _subresource?: string,
+  subresource?: string,
   old?: Fields,
 ): Cause[] {
+  if (subresource === "status") return checkNames(status?.acceptedNames ?? {}, "status.acceptedNames");
   const { group, scope, names = {}, versions = [] } = spec;
   const causes: Cause[] = [];
   // The name cannot change, so an update says what else did.
@@ -139,8 +154,10 @@ export function validateDefinition(
   }
   if (!scope) causes.push(cause.required("spec.scope"));
   else if (!SCOPES.includes(scope)) causes.push(cause.unsupported("spec.scope", scope, SCOPES));
-  causes.push(...checkNames(names), ...checkVersions(versions ?? []));
+  const preserves = spec.preserveUnknownFields === true;
+  causes.push(...checkVersions(spec.versions ?? undefined, names), ...checkConversion(spec.conversion, preserves));
   causes.push(...checkStored(versions ?? [], status?.storedVersions ?? null));
+  causes.push(...checkApproval({ metadata, spec }, old));
   if (spec.preserveUnknownFields === true) causes.push(...checkPreserved(versions ?? [], old));
   return causes;
 }

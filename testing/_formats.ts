@@ -128,3 +128,15 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
 export function fitsFormat(format: string, text: string): boolean {
   return FORMATS.get(format)?.(text) ?? true;
 }
+
+const NUMBER_FORMATS: Readonly<Record<string, readonly string[]>> = {
+  integer: ["int32", "int64"],
+  number: ["float", "double"],
+};
+
+/** Tells whether the server knows a format of values of a type. */
+export function knowsFormat(type: string, format: string): boolean {
+  if (type !== "" && type !== "string") return NUMBER_FORMATS[type]?.includes(format) ?? false;
+  const plain = format.replaceAll("-", "");
+  return [...FORMATS.keys()].some((each) => each.replaceAll("-", "") === plain);
+}

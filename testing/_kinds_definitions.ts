@@ -10,9 +10,19 @@
  * @module
  */
 import { CLEANUP } from "./_definitions.ts";
+import { definitionWarnings } from "./_definition_warnings.ts";
 import { validateDefinition, validateDefinitionUpdate } from "./_definition_rules.ts";
 import type { Behaviour } from "./_kind.ts";
-import type { Fields } from "./_objects.ts";
+import { type Fields, isObject } from "./_objects.ts";
+
+/** Drops a webhook that says nothing, and fills in the port of its Service. */
+function defaultWebhook(conversion: Fields): void {
+  const { webhook } = conversion;
+  if (!isObject(webhook)) return;
+  const { clientConfig, conversionReviewVersions } = webhook;
+  if (isObject(clientConfig?.service)) clientConfig.service.port ??= 443;
+  if (clientConfig === undefined && !conversionReviewVersions?.length) delete conversion.webhook;
+}
 
 /** The behaviour. */
 export const DEFINITION: Behaviour = {
@@ -25,9 +35,10 @@ export const DEFINITION: Behaviour = {
     if (!spec) return;
     const names: Fields = spec.names ??= {};
     names.singular ||= String(names.kind ?? "").toLowerCase();
-    names.listKind ||= `${names.kind}List`;
+    if (names.kind) names.listKind ||= `${names.kind}List`;
     spec.conversion ??= { strategy: "None" };
     spec.conversion.strategy ||= "None";
+    defaultWebhook(spec.conversion);
   },
   prepareCreate: (object) => {
     const storage = (object.spec?.versions ?? []).find((each: Fields) => each.storage)?.name;
@@ -62,6 +73,7 @@ export const DEFINITION: Behaviour = {
       status: { ...status, conditions: [...conditions, terminating] },
     };
   },
+  warnings: definitionWarnings,
   validate: validateDefinition,
   validateUpdate: validateDefinitionUpdate,
 };

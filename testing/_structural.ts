@@ -10,7 +10,9 @@
  *
  * @module
  */
+import { checkRules, hasRules } from "./_cel_rules.ts";
 import { type FieldError, invalid, shown } from "./_field_error.ts";
+import { goPattern, goPatternError } from "./_go_pattern.ts";
 import { equalJson } from "./_json.ts";
 import { prune } from "./_prune.ts";
 import type { Schema } from "./_schema.ts";
@@ -48,7 +50,8 @@ const NOT_NESTED: readonly (readonly [keyof Schema, string])[] = [
 export function checkSchema(schema: Schema, path: string): FieldError[] {
   const errors: FieldError[] = [];
   visit(schema, "root", path, errors);
-  return errors;
+  const text = ({ field, message }: FieldError): string => `${field}: ${message}`;
+  return errors.sort((a, b) => text(a) < text(b) ? -1 : 1);
 }
 
 function required(field: string, text: string): FieldError {
@@ -78,10 +81,17 @@ function visit(schema: Schema, level: Level, path: string, errors: FieldError[])
   const { properties, items, additionalProperties: rest } = schema;
   for (const [name, property] of Object.entries(properties ?? {})) {
     const at = `${path}.properties[${name}]`;
-    if (name === "metadata" && (level === "root" || embedded)) checkMetadata(property, at, errors);
+    if (level === "root" || embedded) {
+      if (name === "metadata") checkMetadata(property, at, errors);
+      const { type = "string" } = property;
+      const text = name === "apiVersion" || name === "kind";
+      if (text && type !== "string") errors.push(invalid(`${at}.type`, type, "must be string"));
+    }
     visit(property, "field", at, errors);
   }
-  if (items !== undefined) visit(items, "item", `${path}.items`, errors);
+  if (Array.isArray(items)) {
+    errors.push(forbidden(`${path}.items`, "items must be a schema object and not an array"));
+  } else if (items !== undefined) visit(items, "item", `${path}.items`, errors);
   if (rest === undefined) return;
   const at = `${path}.additionalProperties`;
   if (properties !== undefined && Object.keys(properties).length > 0 && rest !== true) {
@@ -135,7 +145,8 @@ function checkEmbeddedSchema(schema: Schema, path: string, errors: FieldError[])
 }
 
 function checkMetadata(schema: Schema, path: string, errors: FieldError[]): void {
-  const { type, properties = {}, ...rest } = schema;
+  const { type, properties = {}, default: preset, ...rest } = schema;
+  if (preset !== undefined) errors.push(forbidden(`${path}.default`, "must not be set in top-level metadata"));
   if (type !== undefined && type !== "object") errors.push(invalid(`${path}.type`, type, "must be object"));
   const others = Object.keys(properties).filter((name) => name !== "name" && name !== "generateName");
   if (others.length > 0 || Object.keys(rest).some((key) => key !== "description")) {
@@ -146,27 +157,9 @@ function checkMetadata(schema: Schema, path: string, errors: FieldError[]): void
 
 function checkPattern({ pattern }: Schema, path: string, errors: FieldError[]): void {
   if (pattern === undefined) return;
-  try {
-    new RegExp(pattern.replace(/^\(\?[ims]+\)/, "").replaceAll("(?P<", "(?<"));
-  } catch (error) {
-    const text = goRegexpError(pattern) ?? String((error as Error).message);
-    const message = `must be a valid regular expression, but isn't: ${text}`;
-    errors.push(invalid(`${path}.pattern`, pattern, message));
-  }
-}
-
-/** Says what is wrong with a regular expression as Go does, where that is plain to see. */
-function goRegexpError(pattern: string): string | undefined {
-  const bare = pattern.replaceAll(/\\./g, "");
-  const count = (text: string) => bare.split(text).length - 1;
-  if (count("(") > count(")")) return `error parsing regexp: missing closing ): \`${pattern}\``;
-  if (count(")") > count("(")) return `error parsing regexp: unexpected ): \`${pattern}\``;
-  if (count("[") > count("]")) {
-    return `error parsing regexp: missing closing ]: \`${pattern.slice(pattern.indexOf("["))}\``;
-  }
-  const repeated = /^[*+?]/.exec(pattern);
-  if (repeated) return `error parsing regexp: missing argument to repetition operator: \`${repeated[0]}\``;
-  return undefined;
+  const why = goPatternError(pattern) ?? (goPattern(pattern) ? undefined : "error parsing regexp: invalid syntax");
+  if (why === undefined) return;
+  errors.push(invalid(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${why}`));
 }
 
 function checkDefault(schema: Schema, path: string, errors: FieldError[]): void {
@@ -178,7 +171,9 @@ function checkDefault(schema: Schema, path: string, errors: FieldError[]): void 
     errors.push(invalid(at, value, "must not have unknown fields"));
     return;
   }
-  for (const { field, reason, message } of validate(value, schema)) {
+  const wrong = validate(value, schema).filter(({ reason }) => reason !== "FieldValueDuplicate");
+  if (wrong.length === 0 && hasRules(schema)) wrong.push(...checkRules(value, schema, { previous: undefined }).errors);
+  for (const { field, reason, message } of wrong) {
     errors.push({ field: field === "<nil>" ? at : `${at}.${field}`, reason, message });
   }
 }

@@ -52,6 +52,10 @@ export function checkSchemaLists(schema: Schema, path: string, errors: FieldErro
     const at = `${path}.x-kubernetes-list-type`;
     errors.push(listType === undefined ? required(at, text) : invalid(at, listType, text));
   }
+  if ((listType === "set" || listType === "map") && schema.items?.nullable === true) {
+    const message = `Forbidden: cannot be nullable when x-kubernetes-list-type is ${listType}`;
+    errors.push({ field: `${path}.items.nullable`, reason: "FieldValueForbidden", message });
+  }
   if (listType === "set") checkSetItems(schema.items, `${path}.items`, errors);
   if (listType === "map") checkListMap(schema, keys, path, errors);
 }
