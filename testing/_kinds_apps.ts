@@ -191,6 +191,7 @@ const { deployments, replicaSets, controllers, daemonSets, statefulSets } = coun
 /** The behaviours by storage. */
 export const APPS: Readonly<Record<string, Behaviour>> = {
   "deployments.apps": {
+    statusKeeps: ["labels"],
     ...KEPT,
     desired: ({ spec, metadata }) => [spec, metadata.annotations],
     validate: checked(validateDeployment, validateNumbers(deployments)),

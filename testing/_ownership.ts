@@ -35,7 +35,7 @@ export function resetBy(info: ResourceInfo, subresource: string): string[] {
 export function track(call: Call, live: Kube | undefined, updated: Kube, subresource = ""): Kube {
   const { info, server } = call;
   const manager = managerOf(call.query, call.headers.get("user-agent"));
-  const tracked = trackUpdate({
+  return trackUpdate({
     live,
     updated,
     manager,
@@ -46,15 +46,4 @@ export function track(call: Call, live: Kube | undefined, updated: Kube, subreso
     time: timestamp(server.now()),
     reset: resetBy(info, subresource),
   }) as Kube;
-  return subresource === "scale" ? timeless(tracked, manager) : tracked;
-}
-
-/** What is owned through a scale is noted without a time. */
-export function timeless(object: Kube, manager: string): Kube {
-  const managedFields = object.metadata.managedFields?.map((entry) => {
-    if (entry.subresource !== "scale" || entry.manager !== manager) return entry;
-    const { time: _, ...rest } = entry;
-    return rest;
-  });
-  return managedFields ? { ...object, metadata: { ...object.metadata, managedFields } } : object;
 }

@@ -163,8 +163,9 @@ function store(call: Call, live: Revision, scale: Fields): Answer {
   setField(object, spec.split("."), replicas);
   const { managedFields: before } = object.metadata;
   const managedFields = managersOfObject(before, scale.metadata?.managedFields, spec, info.apiVersion);
-  if (managedFields) object.metadata.managedFields = managedFields as unknown as typeof before;
-  else delete object.metadata.managedFields;
+  const metadata: Fields = object.metadata;
+  if (managedFields) metadata.managedFields = managedFields;
+  else delete metadata.managedFields;
   const stored = update(call, live, object, { subresource: "scale", tracked: true });
   return { code: 200, body: scaleOf(call, view(info, stored)) };
 }
