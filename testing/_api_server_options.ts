@@ -43,6 +43,12 @@ export interface ApiServerOptions {
   readonly controllerDelay?: number | undefined;
   /** How many events each resource keeps, to watch from and to look back in. @default {10_000} */
   readonly history?: number | undefined;
+  /**
+   * True to take `shardSelector` in lists and watches, as with the feature `ShardedListAndWatch`; else it is not looked at.
+   *
+   * @default {false}
+   */
+  readonly sharding?: boolean | undefined;
   /** How many requests `ApiServer.requests` keeps at least: 0 for none, `Infinity` for all. @default {10_000} */
   readonly keepRequests?: number | undefined;
 }
@@ -55,6 +61,13 @@ export interface ListenOptions {
   readonly hostname?: string | undefined;
   /** True for HTTPS. @default {false} */
   readonly tls?: boolean | undefined;
+  /**
+   * True to ask for client certificates, over HTTPS: the name of the subject is the user's, its organizations are the groups.
+   * Kubeconfigs then carry certificates. Connections are HTTP/1.1 alone, and slower.
+   *
+   * @default {false}
+   */
+  readonly clientCertificates?: boolean | undefined;
 }
 
 /** Where a server listens. */
@@ -67,6 +80,11 @@ export interface Listening {
   readonly ca?: string;
   /** The text of a kubeconfig, of a cluster admin. */
   readonly kubeconfig: string;
+  /**
+   * Writes a kubeconfig of any user, with a client certificate if the server asks for those, else with a token. No roles are
+   * given.
+   */
+  readonly kubeconfigOf: (user: string, groups?: readonly string[]) => string;
 }
 
 /** How `ApiServer.client()` asks. */
@@ -108,6 +126,7 @@ const OPTIONS: Readonly<Record<keyof ApiServerOptions, Rule>> = {
   controllers: [`an array of ${CONTROLLERS.join(", ")}`, areControllers],
   controllerDelay: ["a number of ms from 0 on, below 2^31", isMilliseconds],
   history: ["a positive integer", isIntegerFrom(1)],
+  sharding: ["a boolean", isBoolean],
   keepRequests: ["an integer from 0 on, or Infinity", (value) => value === Infinity || isIntegerFrom(0)(value)],
 };
 
@@ -115,6 +134,7 @@ const ADDRESS: Readonly<Record<keyof ListenOptions, Rule>> = {
   port: ["an integer from 0 to 65535", (value) => isIntegerFrom(0)(value) && (value as number) <= 65_535],
   hostname: ["a host name or address", (value) => typeof value === "string" && value !== ""],
   tls: ["a boolean", isBoolean],
+  clientCertificates: ["a boolean", isBoolean],
 };
 
 const RESTART: Readonly<Record<keyof RestartOptions, Rule>> = {

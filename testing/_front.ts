@@ -11,6 +11,8 @@
  */
 import { ADMIN, ANONYMOUS, authenticate, impersonate } from "./_auth.ts";
 import type { ServerState, User } from "./_call.ts";
+import { certificateUser } from "./_certificate_user.ts";
+import { compressed } from "./_compression.ts";
 import { type Connection, FaultyExchange } from "./_faulty_exchange.ts";
 import type { FaultBoard } from "./_fault_board.ts";
 import { connectionRefused } from "./_faults.ts";
@@ -22,6 +24,7 @@ import { RequestRecord } from "./_recorded_request.ts";
 import type { Requests } from "./_requests.ts";
 import { errorResponse } from "./_respond.ts";
 import { type Asked, route } from "./_router.ts";
+import type { ClientCertificate } from "./_secure_server.ts";
 import { attributesOf, type Received, serve } from "./_serve.ts";
 import { Turns } from "./_turns.ts";
 import { reachesFuture, waitFor } from "./_versions.ts";
@@ -32,6 +35,8 @@ export interface Origin {
   readonly user?: User | undefined;
   /** The name of the client; else its user agent is. */
   readonly client?: string | undefined;
+  /** The certificate that the client has shown. */
+  readonly certificate?: ClientCertificate | undefined;
   /** The connection that it came over; in process there is none. */
   readonly connection?: Connection | undefined;
 }
@@ -78,7 +83,8 @@ export class Front {
     let exchange: FaultyExchange | undefined;
     try {
       const fallback = this.#state.authorizes ? ANONYMOUS : ADMIN;
-      const asking = origin.user ?? authenticate(this.#state, request.headers, fallback);
+      const asking = origin.user ?? certificateUser(origin.certificate, request.headers) ??
+        authenticate(this.#state, request.headers, fallback);
       record.user = asking.name;
       asked = route(request.method, url);
       const attributes = attributesOf(asked);
@@ -99,6 +105,7 @@ export class Front {
     record.code = response.status;
     const streams = asked?.verb === "watch" && asked.kind === "resource";
     response = await preferProtobuf(response, accept, streams);
+    if (asked?.kind === "resource") response = await compressed(response, request.headers.get("accept-encoding"));
     // A partition may have begun meanwhile.
     if (exchange || !this.#board.idle) {
       exchange ??= new FaultyExchange(this.#board, this.#state, record, gone, origin.connection);

@@ -45,6 +45,7 @@ Serves the Kubernetes API from memory on 127.0.0.1 until SIGINT or SIGTERM.
   --token-file FILE      users: lines of token,user,uid,"group1,group2"
   --authorization        enforce RBAC from the stored roles; implies --tls
   --tls                  HTTPS, with a certificate made at the start; kubectl sends tokens over HTTPS alone
+  --client-certificates  users by client certificate, the kubeconfig's too; implies --tls
   --controllers LIST     what runs besides, * for all: ${CONTROLLERS.join(", ")} (default none)
   --controller-delay MS  after how many ms a controller meets a change (default 0)
   --help                 print this`;
@@ -57,6 +58,7 @@ interface Plan {
   readonly users: Readonly<Record<string, TokenUser>>;
   readonly authorization: boolean;
   readonly tls: boolean;
+  readonly clientCertificates: boolean;
   readonly controllers: readonly ControllerName[];
   readonly controllerDelay: number;
 }
@@ -85,6 +87,7 @@ const FLAGS = {
   "token-file": text,
   authorization: flag,
   tls: flag,
+  "client-certificates": flag,
   controllers: text,
   "controller-delay": text,
   help: flag,
@@ -120,6 +123,7 @@ async function plan(flags: Flags): Promise<Plan> {
     if (value === "" || (Array.isArray(value) && value.includes(""))) throw new UsageError(`--${name} needs a value`);
   }
   const { authorization = false, tls = false, kubeconfig, controllers = "", "token-file": tokens } = flags;
+  const { "client-certificates": clientCertificates = false } = flags;
   const port = wholeNumber("port", flags.port, 65_535);
   const controllerDelay = wholeNumber("controller-delay", flags["controller-delay"], 2 ** 31 - 1);
   let users: Record<string, TokenUser> = {};
@@ -140,7 +144,8 @@ async function plan(flags: Flags): Promise<Plan> {
     load,
     users,
     authorization,
-    tls: tls || authorization,
+    tls: tls || authorization || clientCertificates,
+    clientCertificates,
     controllers: controllersOf(controllers),
     controllerDelay,
   };
@@ -178,11 +183,11 @@ async function mayWrite(path: string): Promise<void> {
 }
 
 async function run(plan: Plan, print: (line: string) => void, signal?: AbortSignal): Promise<void> {
-  const { port, kubeconfig, load, tls, ...options } = plan;
+  const { port, kubeconfig, load, tls, clientCertificates, ...options } = plan;
   using stopped = untilStopped(signal);
   await using server = new ApiServer(options);
   for (const text of load) await server.apply(text);
-  const listening = await server.listen({ port, tls });
+  const listening = await server.listen({ port, tls, clientCertificates });
   const written = `${MARK}${listening.kubeconfig}`;
   if (kubeconfig !== undefined) await Deno.writeTextFile(kubeconfig, written, { mode: 0o600 });
   try {

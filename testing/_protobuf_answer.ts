@@ -31,7 +31,9 @@ export async function preferProtobuf(response: Response, accept: string | null, 
   if (watch && response.ok) return await stream(response.body, { status, headers });
   const text = await response.text();
   const bytes = writeProtobuf(JSON.parse(text));
-  return bytes ? new Response(bytes, { status, headers }) : new Response(text, response);
+  if (!bytes) return new Response(text, response);
+  headers.set("content-length", `${bytes.length}`);
+  return new Response(bytes, { status, headers });
 }
 
 /** Frames of chunks that many watches share. */

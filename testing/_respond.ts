@@ -11,6 +11,7 @@
  */
 import type { Answer } from "./_call.ts";
 import { negotiate } from "./_codec.ts";
+import { LARGE } from "./_compression.ts";
 import { toYaml } from "./_yaml.ts";
 import { StatusError, TextError } from "./_status.ts";
 
@@ -32,13 +33,25 @@ export function jsonResponse(
   const type = yaml
     ? { ...headers, "content-type": "application/yaml" }
     : { "content-type": "application/json", ...headers };
+  if (text.length > LARGE) return largeResponse(text, code, type, warnings);
   if (warnings.length === 0) return new Response(text, { status: code, headers: type });
-  // As pairs each warning is sent as a header of its own.
-  const all: [string, string][] = [
-    ...Object.entries(type),
-    ...warnings.map((each) => ["warning", warning(each)] as [string, string]),
-  ];
-  return new Response(text, { status: code, headers: all });
+  return new Response(text, { status: code, headers: pairs(type, warnings) });
+}
+
+/** As pairs each warning is sent as a header of its own. */
+function pairs(headers: Readonly<Record<string, string>>, warnings: readonly string[]): [string, string][] {
+  return [...Object.entries(headers), ...warnings.map((each) => ["warning", warning(each)] as [string, string])];
+}
+
+/** A large response says how long it is, so that it can be compressed. */
+function largeResponse(
+  text: string,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  warnings: readonly string[],
+): Response {
+  const bytes = new TextEncoder().encode(text);
+  return new Response(bytes, { status, headers: pairs({ ...headers, "content-length": `${bytes.length}` }, warnings) });
 }
 
 /** The response of plain text. */

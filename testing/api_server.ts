@@ -73,6 +73,7 @@ export class ApiServer implements AsyncDisposable {
   constructor(options: ApiServerOptions = {}) {
     const { now = () => Date.now(), random = Math.random, users = {}, authorization = false } = options;
     const { history = 10_000, controllers = [], controllerDelay = 0, keepRequests = 10_000 } = options;
+    const { sharding = false } = options;
     const { uid = () => uuid(random) } = options;
     checkOptions(options);
     this.#now = now;
@@ -84,6 +85,7 @@ export class ApiServer implements AsyncDisposable {
     this.#state = {
       store,
       registry: new Registry(),
+      sharding,
       now: time,
       random,
       uid,
@@ -137,30 +139,42 @@ export class ApiServer implements AsyncDisposable {
    * Listens for HTTP, or HTTPS with a certificate of its own, on loopback.
    *
    * kubectl and client-go send tokens over HTTPS alone: over HTTP they are who asks without saying so, which is a cluster
-   * admin while `authorization` is off. Client certificates are not asked for.
+   * admin while `authorization` is off.
    *
    * @throws {RangeError} If the port is none
    * @throws {TypeError} If another option is not what it must be
    * @throws {Error} If the port is taken
    */
   async listen(options: ListenOptions = {}): Promise<Listening> {
-    const { port = 0, hostname = "127.0.0.1", tls = false } = options;
     checkAddress(options);
+    const { port = 0, hostname = "127.0.0.1", clientCertificates = false, tls = clientCertificates } = options;
     const listener = await listen(
-      (request, connection) => this.#front.answer(request, { connection }),
-      { port, hostname, tls },
+      (request, connection, certificate) => this.#front.answer(request, { connection, certificate }),
+      { port, hostname, tls, clientCertificates },
     );
     const { url, port: bound, ca } = listener;
     this.#listeners.add(listener);
-    const token = uuid(this.#state.random);
-    this.#users.add(token, ADMIN);
     const trust = ca === undefined ? {} : { ca };
+    const configOf = (name: string, groups: readonly string[] = []): string =>
+      kubeconfigOf({
+        server: url,
+        ...trust,
+        user: name,
+        ...listener.certify?.(name, groups) ?? this.#token(name, groups),
+      });
     return {
       url,
       port: bound,
       ...trust,
-      kubeconfig: kubeconfigOf({ server: url, ...trust, token, user: ADMIN.name }),
+      kubeconfig: configOf(ADMIN.name, ADMIN.groups),
+      kubeconfigOf: configOf,
     };
+  }
+
+  #token(name: string, groups: readonly string[]): { token: string } {
+    const token = uuid(this.#state.random);
+    this.#users.add(token, { name, groups });
+    return { token };
   }
 
   /** Forgets the events up to now: what is older is 410 from then on. */

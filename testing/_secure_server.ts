@@ -1,0 +1,126 @@
+/**
+ * Serves HTTPS and asks clients for certificates, which `Deno.serve` does not do.
+ *
+ * ```ts
+ * import { Authority } from "./_certificates.ts";
+ * import { serveSecure } from "./_secure_server.ts";
+ *
+ * const authority = new Authority("test");
+ * const options = { ...authority.server(["127.0.0.1"]), ca: authority.cert };
+ * const server = await serveSecure(options, () => Promise.resolve(new Response("hello")));
+ * console.assert(server.port > 0);
+ * await server.shutdown();
+ * ```
+ *
+ * @module
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import type { TLSSocket } from "node:tls";
+import type { KeyPair } from "./_certificates.ts";
+
+/** What a client has shown. */
+export interface ClientCertificate {
+  /** The name of its subject. */
+  readonly commonName: string;
+  /** The organizations of its subject. */
+  readonly organizations: readonly string[];
+  /** The SHA-256 of it in lower-case hex. */
+  readonly fingerprint: string;
+  /** True if it is of the authority that is trusted. */
+  readonly trusted: boolean;
+}
+
+/** Answers a request from a port of this machine. */
+export type SecureAnswer = (request: Request, port: number, certificate?: ClientCertificate) => Promise<Response>;
+
+/** A server that listens. */
+export interface SecureServer {
+  readonly port: number;
+  /** Ends it when its requests have ended. */
+  shutdown(): Promise<void>;
+}
+
+/** Listens on a free port of loopback; `ca` is the authority that clients' certificates must be of. */
+export async function serveSecure(
+  options: KeyPair & { readonly ca: string },
+  answer: SecureAnswer,
+): Promise<SecureServer> {
+  const settings = { ...options, requestCert: true, rejectUnauthorized: false };
+  const server = createServer(settings, (incoming, outgoing) => {
+    const socket = incoming.socket as TLSSocket;
+    answer(requestOf(incoming), socket.remotePort ?? 0, certificateOf(socket))
+      .then((response) => send(response, outgoing))
+      .catch(() => socket.destroy());
+  });
+  server.keepAliveTimeout = 90_000;
+  const listening = Promise.withResolvers<void>();
+  server.once("error", listening.reject);
+  server.listen(0, "127.0.0.1", listening.resolve);
+  await listening.promise;
+  return {
+    port: (server.address() as AddressInfo).port,
+    async shutdown() {
+      const closed = Promise.withResolvers<void>();
+      server.close(() => closed.resolve());
+      server.closeIdleConnections();
+      await closed.promise;
+    },
+  };
+}
+
+/** The certificate of a connection; of whose it is speaks only one that is trusted. */
+function certificateOf(socket: TLSSocket): ClientCertificate | undefined {
+  const { subject, fingerprint256 } = socket.getPeerCertificate() ?? {};
+  if (!subject) return undefined;
+  const { CN = "", O = [] } = subject as { CN?: string; O?: string | string[] };
+  return {
+    commonName: CN,
+    organizations: Array.isArray(O) ? O : [O],
+    fingerprint: fingerprint256!.replaceAll(":", "").toLowerCase(),
+    trusted: socket.authorized,
+  };
+}
+
+function requestOf(incoming: IncomingMessage): Request {
+  const { method = "GET", url = "/", headers, rawHeaders } = incoming;
+  const all: [string, string][] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!.toLowerCase();
+    if (!HOP_BY_HOP.has(name)) all.push([name, rawHeaders[index + 1]!]);
+  }
+  const hasBody = method !== "GET" && method !== "HEAD" &&
+    (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0);
+  const body = hasBody ? { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array>, duplex: "half" } : {};
+  return new Request(`https://${headers.host ?? "localhost"}${url}`, { method, headers: all, ...body });
+}
+
+const HOP_BY_HOP = new Set(["connection", "keep-alive", "transfer-encoding", "upgrade", "host"]);
+
+async function send(response: Response, outgoing: ServerResponse): Promise<void> {
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  if (response.body === null) {
+    outgoing.end();
+    return;
+  }
+  outgoing.flushHeaders();
+  const reader = response.body.getReader();
+  const gone = (): void => void reader.cancel().catch(() => {});
+  outgoing.once("close", gone);
+  while (true) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    if (!outgoing.write(value)) await drained(outgoing);
+  }
+  outgoing.end();
+}
+
+/** Resolves when more can be written, or nobody reads any more. */
+function drained(outgoing: ServerResponse): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  outgoing.once("drain", resolve);
+  outgoing.once("close", resolve);
+  return promise;
+}
