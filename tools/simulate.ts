@@ -1,10 +1,10 @@
 /**
  * Simulates a whole operator with many seeds, and tells the shortest story of what it does not survive.
  *
- *     deno task simulate [--seeds N] [--from S] [--scenario NAME] [--first] [--trace]
+ *     deno task simulate [--seeds N] [--from S] [--scenario NAME] [--first] [--trace] [--brief]
  *
  * A seed draws a scenario's operator, what its user does and what goes wrong. `--first` stops at the first seed that fails;
- * `--trace` tells the whole story of the seed `--from`. Ends with the number of seeds that passed and failed.
+ * `--trace` tells the whole story of the seed `--from`; `--brief` tells none. Ends with the number of seeds that passed and failed.
  *
  * @module
  */
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     scenario: { type: "string" },
     first: { type: "boolean", default: false },
     trace: { type: "boolean", default: false },
+    brief: { type: "boolean", default: false },
   },
 });
 const count = Number(values.seeds), from = Number(values.from);
@@ -50,7 +51,7 @@ for (let seed = from; seed < from + count; seed++) {
   }
   failed++;
   console.log(`FAILED: scenario ${scenario}, seed ${seed}: ${violation.invariant}: ${violation.text}`);
-  if (failed <= 3) {
+  if (failed <= 3 && !values.brief) {
     const { outcome } = await shorten(() => planOf(scenario, seed), schedule, violation.invariant);
     console.log(`The shortest story of it:\n${storyOf(outcome.trace).join("\n")}`);
   }

@@ -112,6 +112,20 @@ const theGoneRest: Invariant = (_facts, report) => {
   };
 };
 
+/** What a process is handed out of an object is never older than what it was handed out before. */
+const viewsNeverGoBack: Invariant = (_facts, report) => {
+  const seen = new Map<string, number>();
+  return {
+    began(run) {
+      const id = `${run.process.name} ${run.controller} ${uidOf(run.object)}`;
+      const version = Number(run.object.metadata.resourceVersion);
+      const before = seen.get(id) ?? 0;
+      if (version < before) report(`${of(run)} is handed out at version ${version} after version ${before}`);
+      seen.set(id, version);
+    },
+  };
+};
+
 /** A run that failed is tried again at the instants of the back-off, unless its process has learned of anything since. */
 const backOffIsKept: Invariant = ({ controllers, lease, now }, report) => {
   interface Failures {
@@ -297,6 +311,7 @@ export const INVARIANTS = {
   cleanedUpBeforeGone,
   lifeAndDeathApart,
   theGoneRest,
+  viewsNeverGoBack,
   backOffIsKept,
   rateIsBounded,
   stopsInOrder,

@@ -206,7 +206,7 @@ export class Network {
       });
       return;
     }
-    const extra = effect?.kind === "delayed" ? effect.ms : 0;
+    const extra = effect?.kind === "delayed" ? effect.ms / 2 : 0;
     time.after(latency() + extra, async () => {
       const response = await time.busy(this.#options.server(request));
       const streams = call.streams && response.ok;
@@ -217,7 +217,7 @@ export class Network {
       this.#options.onServed?.(call);
       if (effect?.kind === "unanswered") return streams ? void response.body?.cancel() : undefined;
       if (effect?.kind === "reset-after") return fail("error sending request: connection reset by peer", latency());
-      time.after(latency(), () => {
+      time.after(latency() + extra, () => {
         if (call.process.dead || signal.aborted) return streams ? void response.body?.cancel() : undefined;
         const { status, headers } = response;
         const body = streams ? this.#pipe(call.process, response.body!, signal) : text;
