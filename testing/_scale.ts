@@ -206,20 +206,23 @@ function apply(call: Call): Answer {
   }
   const live = mustExist(call, liveOf(call));
   const now = owned(call, view(info, live));
+  // Nothing converts the scale of a custom resource: what does not conflict fails.
+  const unconverted = (what: string): string =>
+    `failed to convert ${what}; ${SCALE_VERSION}, Kind=Scale) to proper version: ` +
+    `request to convert CR to an invalid group/version: ${SCALE_VERSION}`;
   if (info.custom && now.metadata.managedFields === undefined) {
-    const why = `request to convert CR to an invalid group/version: ${SCALE_VERSION}`;
-    const what = `failed to convert live object (/; ${SCALE_VERSION}, Kind=Scale) to proper version: ${why}`;
-    throw internal(`failed to create manager for existing fields: ${what}`);
+    throw internal(`failed to create manager for existing fields: ${unconverted("live object (/")}`);
   }
+  const { namespace = "", name = "" } = metadata ?? {};
   const errors = checkTyped(rootType(schema()), applied);
   if (errors.length > 0) {
-    const { namespace = "", name = "" } = metadata ?? {};
     const which = `${namespace}/${name}; ${SCALE_VERSION}, Kind=Scale`;
     throw internal(`failed to create typed patch object (${which}): ${errorText(errors)}`);
   }
   const force = query.get("force") === "true";
   const result = applyPatch({ ...tracking(call), live: now, applied, force });
   if ("conflicts" in result) throw applyConflict(result.conflicts);
+  if (info.custom) throw internal(unconverted(`new object (${namespace}/${name}`));
   checkName(call, applied);
   return store(call, live, result.object);
 }

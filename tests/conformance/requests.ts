@@ -297,11 +297,17 @@ function subresources(suite: Suite): void {
     assertEquals([spec.replicas, mine.operation, mine.subresource, mine.time], [3, "Apply", "scale", undefined]);
   });
 
-  suite.test("The scale of a custom resource is not applied: 500", async (at) => {
+  suite.test("The scale of a custom resource is not applied: 409 when it conflicts, else 500", async (at) => {
     await at.widgets();
     await at.ok("POST widgets", widget("a", { size: 1, replicas: 1 }));
-    const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" }, spec: { replicas: 3 } };
-    assertEquals((await at.refused("apply widgets/a/scale?fieldManager=two", scale))[0], 500);
+    await at.ok("POST widgets", widget("b"));
+    const scale = (name: string) => (
+      { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name }, spec: { replicas: 3 } }
+    );
+    assertEquals(await at.refused("apply widgets/a/scale?fieldManager=two", scale("a")), [409, "Conflict"]);
+    assertEquals(await at.refused("apply widgets/a/scale?fieldManager=two&force=true", scale("a")), [500, undefined]);
+    assertEquals(await at.refused("apply widgets/b/scale?fieldManager=two", scale("b")), [500, undefined]);
+    assertEquals((await at.ok("GET widgets/a")).spec.replicas, 1);
   });
 
   suite.test("A Binding brings labels and annotations, and is made in the collection of bindings, too", async (at) => {
