@@ -13,11 +13,26 @@ import { deletion } from "./deletion.ts";
 import { discovery } from "./discovery.ts";
 import { lists } from "./lists.ts";
 import { patch } from "./patch.ts";
+import { pods } from "./pods.ts";
 import { requests } from "./requests.ts";
+import { shards } from "./shards.ts";
 import { validation } from "./validation.ts";
 import { watch } from "./watch.ts";
 
-const AREAS = [crud, patch, apply, lists, watch, deletion, customResources, validation, auth, discovery, requests];
+const AREAS = [
+  crud,
+  patch,
+  apply,
+  lists,
+  watch,
+  deletion,
+  customResources,
+  validation,
+  pods,
+  auth,
+  discovery,
+  requests,
+];
 
 /** Registers all behaviours as tests of a server. */
 export function conformance(server: ConformanceServer): Suite {

@@ -11,8 +11,6 @@ import { deployment, map, pod, widget } from "./_widget.ts";
 const causes = ({ details }: Body): [string, string][] =>
   details.causes.map(({ field, reason }: Body) => [field, reason]);
 
-const jobSpec = { template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "nginx" }] } } };
-
 /** Registers the behaviours. */
 export function validation(suite: Suite): void {
   suite.test("A patch that takes an object's name away is 400", async (at) => {
@@ -144,38 +142,10 @@ export function validation(suite: Suite): void {
     assertEquals([code, causes(body)[0]![0]], [422, "roleRef"]);
   });
 
-  suite.test("A Job is done only with the conditions and times of one that is", async (at) => {
-    await at.ok("POST jobs", { metadata: { name: "a" }, spec: jobSpec });
-    const conditions = [{ type: "Complete", status: "True" }];
-    const { code, body } = await at.send("merge jobs/a/status", { status: { conditions } });
-    assertEquals([code, causes(body).map(([field]) => field).sort()], [422, [
-      "status.completionTime",
-      "status.conditions",
-      "status.startTime",
-    ]]);
-  }, { differs: "any status is taken" });
-
-  suite.test("The parallelism of a Job changes, its completions and template do not", async (at) => {
-    const made = await at.ok("POST jobs", { metadata: { name: "a" }, spec: jobSpec });
-    assertEquals([made.spec.completions, made.spec.parallelism, made.spec.backoffLimit], [1, 1, 6]);
-    assertEquals((await at.ok("merge jobs/a", { spec: { parallelism: 3 } })).metadata.generation, 2);
-    assertEquals((await at.refused("merge jobs/a", { spec: { completions: 3 } }))[0], 422);
-    const template = { spec: { restartPolicy: "OnFailure" } };
-    assertEquals((await at.refused("merge jobs/a", { spec: { template } }))[0], 422);
-  });
-
-  suite.test("The time zone of a CronJob is one that there is", async (at) => {
-    const cronJobs = `/apis/batch/v1/namespaces/${at.namespace}/cronjobs`;
-    const cronJob = (spec: Body) => ({ metadata: { name: "a" }, spec: { jobTemplate: { spec: jobSpec }, ...spec } });
-    const zoned = await at.send(`POST ${cronJobs}`, cronJob({ schedule: "@hourly", timeZone: "Nope/Zone" }));
-    assertEquals([zoned.code, causes(zoned.body)], [422, [["spec.timeZone", "FieldValueInvalid"]]]);
-    assertEquals((await at.send(`POST ${cronJobs}`, cronJob({ schedule: "@hourly", timeZone: "Etc/UTC" }))).code, 201);
-  }, { differs: "any time zone is taken" });
-
   suite.test("A field of a feature that is off is dropped", async (at) => {
     const spec = { holderIdentity: "me", strategy: "OldestEmulationVersion" };
     assertEquals((await at.ok("POST leases", { metadata: { name: "a" }, spec })).spec, { holderIdentity: "me" });
-  }, { differs: "it is kept" });
+  });
 
   suite.test("A PUT that creates takes a version, and with a uid is 409", async (at) => {
     const lease = (metadata: Body) => ({ metadata: { name: "a", ...metadata }, spec: { holderIdentity: "me" } });
@@ -216,53 +186,6 @@ export function validation(suite: Suite): void {
     const path = "/apis/authentication.k8s.io/v1/tokenreviews";
     assertEquals(await at.refused(`POST ${path}`, { spec: {} }), [400, "BadRequest"]);
   });
-
-  suite.test("A disruption budget is of what must be there, or of what may go, not of both", async (at) => {
-    const path = `/apis/policy/v1/namespaces/${at.namespace}/poddisruptionbudgets`;
-    const spec = { minAvailable: 1, maxUnavailable: 1 };
-    assertEquals((await at.refused(`POST ${path}`, { metadata: { name: "a" }, spec }))[0], 422);
-  }, { differs: "both are taken" });
-
-  suite.test("The target of an autoscaler names its group", async (at) => {
-    const path = `/apis/autoscaling/v2/namespaces/${at.namespace}/horizontalpodautoscalers`;
-    const spec = { maxReplicas: 2, scaleTargetRef: { kind: "Deployment", name: "a" } };
-    const { code, body } = await at.send(`POST ${path}`, { metadata: { name: "a" }, spec });
-    assertEquals([code, causes(body)], [422, [["spec.scaleTargetRef.apiVersion", "FieldValueInvalid"]]]);
-  }, { differs: "a target without a group is taken" });
-
-  suite.test("The modes of a volume claim do not change", async (at) => {
-    const path = `/api/v1/namespaces/${at.namespace}/persistentvolumeclaims`;
-    const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
-    const made = await at.ok(`POST ${path}`, { metadata: { name: "a" }, spec });
-    assertEquals([made.status, made.spec.volumeMode], [{ phase: "Pending" }, "Filesystem"]);
-    const { code, body } = await at.send(`merge ${path}/a`, { spec: { accessModes: ["ReadWriteMany"] } });
-    assertEquals([code, causes(body)], [422, [["spec", "FieldValueForbidden"]]]);
-  }, { differs: "they do" });
-
-  suite.test("A container asks for no more than its limit, which is what it asks for by default", async (at) => {
-    const limited = (requests?: Body) => {
-      const resources = { limits: { cpu: "1" }, ...(requests ? { requests } : {}) };
-      return { metadata: { name: "a" }, spec: { containers: [{ name: "main", image: "nginx", resources }] } };
-    };
-    const { code, body } = await at.send("POST pods", limited({ cpu: "2" }));
-    assertEquals([code, causes(body)], [422, [["spec.containers[0].resources.requests", "FieldValueInvalid"]]]);
-    const made = await at.ok("POST pods", limited());
-    assertEquals(made.spec.containers[0].resources.requests, { cpu: "1" });
-  }, { differs: "it may ask for more" });
-
-  suite.test("The numbers and strategies of a Deployment are checked", async (at) => {
-    const none = { maxSurge: 0, maxUnavailable: 0 };
-    const cases = [
-      [{ minReadySeconds: -1 }, "spec.minReadySeconds"],
-      [{ replicas: -1 }, "spec.replicas"],
-      [{ strategy: { type: "RollingUpdate", rollingUpdate: none } }, "spec.strategy.rollingUpdate.maxUnavailable"],
-      [{ strategy: { type: "Nope" } }, "spec.strategy"],
-    ] as const;
-    for (const [spec, field] of cases) {
-      const { code, body } = await at.send("POST deployments", deployment("a", spec));
-      assertEquals([code, body.details?.causes?.[0]?.field], [422, field]);
-    }
-  }, { differs: "minReadySeconds may be negative" });
 
   suite.test("A Table includes objects, their metadata or none, and is 400 for the rest", async (at) => {
     await at.ok("POST configmaps", map("a"));
