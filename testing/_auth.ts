@@ -216,7 +216,10 @@ export function impersonate(server: ServerState, user: User, headers: Headers, a
       }))
     ),
   ];
-  if (wanted.some((attributes) => !server.allows(user, attributes))) {
+  const refused = wanted.find((attributes) => !server.allows(user, attributes));
+  if (!refused) server.impersonators.add(user.name);
+  else if (server.impersonators.has(user.name)) throw forbiddenAccess(server, user, refused);
+  else {
     const mode = account ? "serviceaccount" : name.startsWith("system:node:") ? "arbitrary-node" : "user-info";
     throw forbiddenAccess(server, user, { ...asked, verb: `impersonate-on:${mode}:${asked.verb}` });
   }

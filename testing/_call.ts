@@ -35,6 +35,8 @@ export interface User {
 /** The parts of a server that handlers share. */
 export interface ServerState extends Ground {
   readonly registry: Registry;
+  /** True if lists and watches may select shards. */
+  readonly sharding: boolean;
   /** Aborts when the server closes. */
   readonly closed: AbortSignal;
   /** True if a user may do that; always true while authorization is off. */
@@ -51,6 +53,8 @@ export interface ServerState extends Ground {
     audiences: readonly string[],
     bound?: BoundObject,
   ): string;
+  /** Who has been somebody else before: what they may not be is then named in itself. */
+  readonly impersonators: Set<string>;
   /** True if requests are authorized at all. */
   readonly authorizes: boolean;
 }

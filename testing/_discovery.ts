@@ -124,7 +124,7 @@ function aggregated(groups: readonly GroupInfo[]): Fields {
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /** Answers a discovery path; undefined if it is none. */
-export function discover(registry: Registry, path: string, accept: string | null): Answer | undefined {
+export function discover(registry: Registry, path: string, accept: string | null, host = ""): Answer | undefined {
   const parts = path.split("/").filter((part) => part !== "");
   const [root, group, version, ...rest] = parts;
   if (rest.length > 0) return undefined;
@@ -132,14 +132,15 @@ export function discover(registry: Registry, path: string, accept: string | null
   if ((root === "api" || root === "apis") && group === undefined) {
     const wanted = negotiate(accept, new Set(["APIGroupDiscoveryList"]));
     if (wanted === undefined) {
-      throw notAcceptable("only the following media types are accepted: application/json, application/yaml", {});
+      const types = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+      throw notAcceptable(`only the following media types are accepted: ${types}`, {});
     }
     if (wanted.as === "APIGroupDiscoveryList") {
       const body = aggregated(root === "api" ? [registry.group("")!] : named);
       return { code: 200, body, headers: { "content-type": AGGREGATED } };
     }
     if (root === "api") {
-      const serverAddressByClientCIDRs = [{ clientCIDR: "0.0.0.0/0", serverAddress: "127.0.0.1:443" }];
+      const serverAddressByClientCIDRs = [{ clientCIDR: "0.0.0.0/0", serverAddress: host }];
       return { code: 200, body: { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs } };
     }
     return { code: 200, body: { kind: "APIGroupList", apiVersion: "v1", groups: named.map(groupDocument) } };

@@ -13,7 +13,7 @@ import type { Call } from "./_call.ts";
 import { equal, type Fields, type Kube } from "./_objects.ts";
 import { breakdown, includes, type PolicyRule, Rbac } from "./_rbac.ts";
 import { groupOf } from "../resource.ts";
-import { forbidden } from "./_status.ts";
+import { forbidden, notFound } from "./_status.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 
@@ -32,6 +32,7 @@ export function checkEscalation(call: Call, object: Kube, old?: Kube): void {
     const resource = roleRef.kind === "ClusterRole" ? "clusterroles" : "roles";
     if (server.allows(user, { verb: "bind", group: GROUP, resource, namespace, name: roleRef.name })) return;
   } else if (server.allows(user, { verb: "escalate", group: GROUP, resource: info.plural, namespace, name })) return;
+  if (binding && !rbac.isThere(object.roleRef, namespace)) throw notFound(info, object.roleRef.name);
   const wanted: readonly PolicyRule[] = binding ? rbac.rulesOf(object.roleRef, namespace) : object.rules ?? [];
   const held = [...rbac.granted(user, namespace)].map(({ rule }) => rule);
   const missing = wanted.flatMap((rule) => [...breakdown(rule)])

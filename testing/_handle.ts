@@ -27,6 +27,20 @@ import { badRequest, methodNotAllowed, noResource, notFound, qualified } from ".
 import { watch } from "./_watch.ts";
 import { create, liveOf, mayCreate, mustExist, update } from "./_write.ts";
 
+/** What connects to a container, which needs a node. */
+const STREAMS = new Set(["attach", "exec", "portforward"]);
+
+/** There is no kubelet to connect to; where a pod is on no node, a real server says so itself. */
+function connect(call: Call): never {
+  const { metadata, spec } = mustExist(call, liveOf(call)).object;
+  const container = call.query.get("container");
+  if (container && !(spec?.containers ?? []).some(({ name }: { name?: string }) => name === container)) {
+    throw badRequest(`container ${container} is not valid for pod ${metadata.name}`);
+  }
+  if (!spec?.nodeName) throw badRequest(`pod ${metadata.name} does not have a host assigned`);
+  throw noResource();
+}
+
 /** There is no kubelet that would have a log. */
 function podLog(call: Call): Answer {
   mustExist(call, liveOf(call));
@@ -53,6 +67,7 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
     if (subresource === "finalize") return put(call);
     if (subresource === "eviction") return evict(call);
     if (subresource === "log") return podLog(call);
+    if (info.storage === "pods" && STREAMS.has(subresource)) return connect(call);
     if (subresource === "binding" && verb === "create") return bind(call);
     if (subresource !== "status" && !behaviourOf(info).parts?.[subresource]) throw noResource();
   } else if (!info.verbs.includes(verb)) throw refuseVerb(call);

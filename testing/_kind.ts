@@ -10,6 +10,7 @@
  *
  * @module
  */
+import type { User } from "./_call.ts";
 import type { Fields } from "./_objects.ts";
 import type { Cause } from "./_status.ts";
 import type { Store } from "./_store.ts";
@@ -31,7 +32,7 @@ export interface Behaviour {
   /** Fills in what the client left out; after every decoding. */
   readonly defaults?: (object: Fields) => void;
   /** Sets what only the server may; at creation, after defaults. */
-  readonly prepareCreate?: (object: Fields, server: Ground) => void;
+  readonly prepareCreate?: (object: Fields, server: Ground, user: User) => void;
   /** Sets what an update may not change. */
   readonly prepareUpdate?: (object: Fields, old: Fields, server: Ground) => void;
   /** What a client is warned of; before it is validated. */

@@ -10,6 +10,7 @@
  * @module
  */
 import type { Behaviour } from "./_kind.ts";
+import { CERTIFICATES } from "./_kinds_certificates.ts";
 import { CORE } from "./_kinds_core.ts";
 import { DISCOVERY } from "./_kinds_discovery.ts";
 import { FLOWS } from "./_kinds_flows.ts";
@@ -26,6 +27,7 @@ export type { Behaviour } from "./_kind.ts";
 
 const ALL: Readonly<Record<string, Behaviour>> = {
   ...CORE,
+  ...CERTIFICATES,
   ...WORKLOADS,
   ...OTHERS,
   ...POLICIES,

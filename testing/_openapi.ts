@@ -177,6 +177,17 @@ function version2(registry: Registry): Fields {
   return { swagger: "2.0", info: { title: "Kubernetes", version: "v1.37.2" }, paths, definitions };
 }
 
+/**
+ * The head of version 2 in protocol buffers: which version, of what. kubectl reads it where version 3 does not help, which is
+ * for lists of kinds; without definitions it checks nothing.
+ */
+export function openApiHead(): Uint8Array<ArrayBuffer> {
+  const field = (number: number, bytes: readonly number[]): number[] => [number << 3 | 2, bytes.length, ...bytes];
+  const text = (value: string): number[] => [...new TextEncoder().encode(value)];
+  const info = [...field(1, text("Kubernetes")), ...field(2, text("v1.37.2"))];
+  return new Uint8Array([...field(1, text("2.0")), ...field(2, info)]);
+}
+
 /** Answers a path of OpenAPI; undefined if there is nothing. */
 export function openApi(registry: Registry, path: string): Answer | undefined {
   if (path === "/openapi/v2") return { code: 200, body: version2(registry) };

@@ -13,10 +13,12 @@ import type { ServerState } from "./_call.ts";
 import { discover, health, VERSION } from "./_discovery.ts";
 import { checkType, issuerDocument } from "./_issuer.ts";
 import { metricsPage, type ObjectCount } from "./_metrics.ts";
-import { openApi } from "./_openapi.ts";
+import { openApi, openApiHead } from "./_openapi.ts";
 import { jsonResponse, textResponse } from "./_respond.ts";
 import { isDoubled } from "./_router.ts";
 import { methodNotAllowed, noResource, pageNotFound, TextError } from "./_status.ts";
+
+const OPENAPI_PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 /** Documents that only a GET asks for; others are given to any method. */
 function getsOnly({ registry }: ServerState, path: string): boolean {
@@ -54,9 +56,12 @@ export function servePath(server: ServerState, request: Request, url: URL): Resp
     const described = path === "/openapi/v3/" ? undefined : openApi(registry, path);
     return described ? jsonResponse(described, null, []) : new Response(null, { status: 404 });
   }
+  if (path === "/openapi/v2" && accept?.includes(OPENAPI_PROTOBUF)) {
+    return new Response(openApiHead(), { headers: { "content-type": OPENAPI_PROTOBUF.replace("@", ".") } });
+  }
   const described = path.startsWith("/openapi/") ? openApi(registry, path) : undefined;
   if (described) return jsonResponse(described, null, []);
-  const answer = discover(registry, path, accept);
+  const answer = discover(registry, path, accept, host);
   if (answer) return jsonResponse(answer, answer.headers ? null : accept, []);
   throw pageNotFound();
 }

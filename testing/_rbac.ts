@@ -97,6 +97,11 @@ export class Rbac {
     return this.#role(reference, namespace)?.rules ?? [];
   }
 
+  /** True if the role that a binding refers to is there. */
+  isThere(reference: Fields, namespace: string): boolean {
+    return this.#role(reference, namespace) !== undefined;
+  }
+
   /** The rules of a role that a binding refers to. */
   rulesOf(reference: Fields, namespace: string): readonly PolicyRule[] {
     return this.#rules(reference, namespace);

@@ -100,7 +100,7 @@ export function create(call: Call, object: Kube, options: WriteOptions = {}): St
   if (!options.tracked) object = track(call, undefined, object);
   if (generated) object.metadata.name = generateName(object.metadata.generateName!, server.random);
   admitCreate(call, object);
-  behaviour.prepareCreate?.(object, server);
+  behaviour.prepareCreate?.(object, server, call.user);
   if (behaviour.desired) object.metadata.generation = 1;
   validateNew(call, object);
   call.warnings.push(...behaviour.warnings?.(object) ?? []);

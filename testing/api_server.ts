@@ -90,6 +90,7 @@ export class ApiServer implements AsyncDisposable {
       random,
       uid,
       closed: this.#closed.signal,
+      impersonators: new Set(),
       authorizes: authorization,
       allows: (user, attributes) => !authorization || rbac.reason(user, attributes) !== undefined,
       authenticate: (token) => this.#users.authenticate(token, store, time()).user,
