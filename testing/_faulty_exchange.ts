@@ -35,8 +35,9 @@ export class FaultyExchange {
   readonly #board: FaultBoard;
   readonly #state: ServerState;
   readonly #record: RequestRecord;
-  readonly #ends: AbortSignal;
+  readonly #gone: AbortSignal;
   readonly #connection: Connection | undefined;
+  readonly #broken: AbortSignal;
   #fault: Fault | undefined;
 
   /** Takes the faults, the server, the request, the signal of a client that is gone, and the connection if there is one. */
@@ -51,7 +52,8 @@ export class FaultyExchange {
     this.#state = state;
     this.#record = record;
     this.#connection = connection;
-    this.#ends = AbortSignal.any([gone, state.closed, board.broken]);
+    this.#gone = gone;
+    this.#broken = board.broken;
   }
 
   /** What goes wrong with the stream of a watch. */
@@ -121,6 +123,11 @@ export class FaultyExchange {
       if (verb === "list") return;
     }
     this.lag = lag;
+  }
+
+  /** Aborts when the client is gone, the server closes, or the connections that there were at the beginning break. */
+  get #ends(): AbortSignal {
+    return AbortSignal.any([this.#gone, this.#state.closed, this.#broken]);
   }
 
   #cut(): ReturnType<FaultBoard["partitionOf"]> {

@@ -180,6 +180,8 @@ const DEFAULT = /(= |\?\? )\(?(Math\.random|\(\) => performance\.now\(\)|\(\) =>
 /** Those that are not, and why that is right. Fake time moves `Date`: it counts in the server alone, which has a clock. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "leader.ts": "identities of processes must differ; an option sets one",
+  "testing/fake_context.ts": "fake time moves the clock of the operator",
+  "testing/simulation/_virtual_time.ts": "it replaces them all",
   "testing/control_plane.ts": "a real server is not deterministic",
   "testing/_supervisor.ts": "a real server is not deterministic",
   "testing/_certificates.ts": "TLS clients look at the real time",

@@ -21,7 +21,7 @@ import { type Answered, send } from "../_api.ts";
 export type Form = "in process" | "over HTTP" | "control plane";
 
 /** What a server can only do for a test that asks for it. */
-export type Capability = "compaction";
+export type Capability = "compaction" | "shards";
 
 /** A server as the behaviours see it: an admin's requests, and clients of others. */
 export interface ConformanceServer {
@@ -39,6 +39,8 @@ export interface ConformanceServer {
   readonly fetch: (request: Request) => Promise<Response>;
   /** One exchange; `merge`, `json`, `strategic` and `apply` are methods, too. What is asked to be retried is retried. */
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
+  /** Restarts the server, on the same address and with what it has stored. */
+  restart(): Promise<void>;
   /** Forgets the past. Needs the capability `compaction`. */
   compact(): void;
 }
@@ -90,7 +92,7 @@ export async function forward(
 /** An `ApiServer` that is asked through `fetch`. */
 export class InProcess implements ConformanceServer {
   readonly name: Form = "in process";
-  readonly capabilities: ReadonlySet<Capability> = new Set<Capability>(["compaction"]);
+  readonly capabilities: ReadonlySet<Capability> = new Set<Capability>(["compaction", "shards"]);
   #server: ApiServer | undefined;
 
   protected get server(): ApiServer {
@@ -103,6 +105,7 @@ export class InProcess implements ConformanceServer {
     const admin = { name: "admin", groups: ["system:masters"] };
     this.#server = new ApiServer({
       authorization: true,
+      sharding: true,
       users: { [ADMIN_TOKEN]: admin, ...Object.fromEntries(plain) },
     });
     return Promise.resolve();
@@ -121,6 +124,10 @@ export class InProcess implements ConformanceServer {
 
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered> {
     return exchange(this, method, path, body, headers);
+  }
+
+  restart(): Promise<void> {
+    return this.server.restart();
   }
 
   compact(): void {

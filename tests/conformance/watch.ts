@@ -168,6 +168,34 @@ export function watch(suite: Suite): void {
     }
   });
 
+  suite.test("A watch that is to begin with a state that has not come yet is 200 with one ERROR of 504, and ends", async (at) => {
+    const query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    await using watching = await at.watch(`configmaps?watch=1&${query}&resourceVersion=999999999`);
+    const [{ type, object }] = await take(watching, 1);
+    assertEquals([type, object.code, object.reason, object.details.causes[0].reason], [
+      ...["ERROR", 504, "Timeout", "ResourceVersionTooLarge"],
+    ]);
+    assertEquals(await watching.next(), undefined);
+  });
+
+  suite.test("After a restart watches from before it are 410; what is stored and lists of then are still there", async (at) => {
+    const { metadata: { resourceVersion: then } } = await at.ok("POST configmaps", map("a"));
+    await at.ok("POST configmaps", map("b"));
+    const open = await at.watch(`configmaps?watch=1&resourceVersion=${await version(at)}`);
+    await at.server.restart();
+    await open.next().then(() => {}, () => {}); // The connection broke.
+    await open[Symbol.asyncDispose]();
+    const names = (await at.ok("GET configmaps")).items.map(({ metadata }: Body) => metadata.name);
+    assert(["a", "b"].every((name) => names.includes(name)));
+    const old = await at.ok(`GET configmaps?resourceVersionMatch=Exact&resourceVersion=${then}`);
+    assertEquals(old.metadata.resourceVersion, then);
+    assertEquals(old.items.map(({ metadata }: Body) => metadata.name).includes("b"), false);
+    await using watching = await at.watch(`configmaps?watch=1&resourceVersion=${then}`);
+    const [{ type, object }] = await take(watching, 1);
+    assertEquals([type, object.code, object.reason], ["ERROR", 410, "Expired"]);
+    assertEquals(await watching.next(), undefined);
+  });
+
   suite.test("A watch from before a compaction is 200 with one ERROR of 410 Expired, and ends", async (at) => {
     const { metadata } = await at.ok("POST configmaps", map("a"));
     await at.ok("DELETE configmaps/a");

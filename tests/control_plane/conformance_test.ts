@@ -49,6 +49,10 @@ class Real implements ConformanceServer {
     return exchange(this, method, path, body, headers);
   }
 
+  restart(): Promise<void> {
+    return this.#started.restart();
+  }
+
   compact(): void {
     throw new Error("Cannot compact: a real server does so by the clock");
   }
