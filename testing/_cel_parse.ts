@@ -115,7 +115,8 @@ class Parser {
   #fail(expecting: string, word = "mismatched"): never {
     const { at, text, kind } = this.#token;
     const found = kind === "end" ? "<EOF>" : escapeText(text);
-    this.#issues.push({ at, text: `Syntax error: ${word} input '${found}' expecting ${expecting}` });
+    const what = word === "missing" ? `${expecting} at '${found}'` : `input '${found}' expecting ${expecting}`;
+    this.#issues.push({ at, text: `Syntax error: ${word} ${what}` });
     throw new ParseError(this.#issues.toSorted((a, b) => a.at - b.at));
   }
 

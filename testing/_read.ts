@@ -28,6 +28,7 @@ import {
   versionTooLarge,
 } from "./_status.ts";
 import { Revision, type State } from "./_revision.ts";
+import { pathOf } from "./_store.ts";
 import { parseShards, type Shards } from "./_shards.ts";
 import { tableOf } from "./_table.ts";
 import { collectionOf, liveOf, mustExist, namespaceOf } from "./_write.ts";
@@ -288,28 +289,17 @@ export function find(call: Call): Found {
     if (version < collection.compacted) throw expired("The resourceVersion for the provided list is too old.");
   }
   const namespace = info.namespaced && namespaceOf(call) !== "" ? namespaceOf(call) : undefined;
-  let items = collection.list({ namespace, at: version });
-  if (start !== "") items = items.filter((each) => pathOf(each) > start);
-  // One object that is named has nothing behind it.
-  if (namespace !== undefined && call.asked.selected !== "") items = items.filter(selects);
-  const candidates = items;
-  if (!all) items = items.filter(selects);
+  const unlimited = limit === 0 || (asked === "0" && token === "");
+  const most = unlimited ? Infinity : limit;
+  const { items, rest } = collection.page({ namespace, at: version, after: start, limit: most, selects });
   const metadata: Found["metadata"] = { resourceVersion: String(version) };
-  const unlimited = asked === "0" && token === "";
-  if (limit > 0 && items.length >= limit && !unlimited) {
-    items = items.slice(0, limit);
-    const last = items.at(-1)!;
-    // Whether anything follows is known; whether any of it is selected is not.
-    if (candidates.at(-1) !== last) {
-      metadata.continue = writeToken({ version, start: pathOf(last) });
-      if (all) metadata.remainingItemCount = candidates.length - limit;
-    }
+  // Whether anything follows is known; whether any of it is selected is not. One object that is named has nothing behind it.
+  const named = namespace !== undefined && call.asked.selected !== "";
+  if (items.length === most && rest > 0 && !named) {
+    metadata.continue = writeToken({ version, start: pathOf(items.at(-1)!) });
+    if (all) metadata.remainingItemCount = rest;
   }
   return { items, metadata, shards };
-}
-
-function pathOf({ namespace, name }: Revision): string {
-  return namespace ? `${namespace}/${name}` : name;
 }
 
 /** Answers a GET of a collection. */

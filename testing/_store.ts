@@ -13,10 +13,32 @@
  *
  * @module
  */
+import { Bucket, firstIndex } from "./_bucket.ts";
 import type { Kube } from "./_objects.ts";
 import { Recent, Revision, type Stamp } from "./_revision.ts";
 
 export { Revision, type State } from "./_revision.ts";
+
+/** Which part of a list is wanted. */
+export interface PageOptions {
+  /** The namespace; all if there is none. */
+  readonly namespace?: string | undefined;
+  /** The version to look back to. */
+  readonly at?: number | undefined;
+  /** The path that everything comes after. */
+  readonly after?: string | undefined;
+  /** The most that is wanted. */
+  readonly limit?: number | undefined;
+  /** True for what is wanted. */
+  readonly selects?: ((revision: Revision) => boolean) | undefined;
+}
+
+/** A part of a list. */
+export interface Page {
+  readonly items: Revision[];
+  /** How many objects come after the last that was looked at, selected or not. */
+  readonly rest: number;
+}
 
 /** What happened to one object. */
 export interface StoredEvent {
@@ -34,43 +56,6 @@ export interface StoredEvent {
   readonly previous: Revision | undefined;
   /** Lines that were made of it for watches, by representation. */
   lines?: Map<string, Uint8Array>;
-}
-
-/** The objects of one namespace. */
-class Bucket {
-  readonly objects = new Map<string, Revision>();
-  #sorted: string[] = [];
-  #added: string[] = [];
-  #removed = 0;
-
-  put(name: string, revision: Revision): void {
-    if (!this.objects.has(name)) this.#added.push(name);
-    this.objects.set(name, revision);
-  }
-
-  delete(name: string): void {
-    if (this.objects.delete(name)) this.#removed++;
-  }
-
-  /** The names in order; what was added since the last time is merged in. */
-  names(): readonly string[] {
-    if (this.#added.length === 0 && this.#removed === 0) return this.#sorted;
-    const added = [...new Set(this.#added)].sort();
-    const merged: string[] = [];
-    let next = 0;
-    const take = (name: string): void => {
-      if (name !== merged.at(-1) && this.objects.has(name)) merged.push(name);
-    };
-    for (const name of this.#sorted) {
-      while (next < added.length && added[next]! <= name) take(added[next++]!);
-      take(name);
-    }
-    while (next < added.length) take(added[next++]!);
-    this.#sorted = merged;
-    this.#added = [];
-    this.#removed = 0;
-    return merged;
-  }
 }
 
 /** The objects of one resource. */
@@ -140,15 +125,29 @@ export class Collection {
 
   /** The states of a namespace, or of all, in order of namespace and name; `at` looks back to an older version. */
   list(options: { namespace?: string | undefined; at?: number | undefined } = {}): Revision[] {
-    const { namespace, at } = options;
-    if (at !== undefined && at < this.#store.version) return this.#listAt(namespace, at);
-    const found: Revision[] = [];
-    const namespaces = namespace === undefined ? [...this.#buckets.keys()].sort(byPath) : [namespace];
-    for (const each of namespaces) {
-      const bucket = this.#buckets.get(each);
-      if (bucket) { for (const name of bucket.names()) found.push(bucket.objects.get(name)!); }
+    return this.page(options).items;
+  }
+
+  /** A part of a list; no more is looked at than it takes to fill it. */
+  page({ namespace, at, after = "", limit = Infinity, selects = () => true }: PageOptions): Page {
+    if (at !== undefined && at < this.#store.version) {
+      const then = this.#listAt(namespace, at).filter((each) => after === "" || pathOf(each) > after);
+      return pageOf(then, limit, selects);
     }
-    return found;
+    const items: Revision[] = [];
+    let rest = 0;
+    for (const each of namespace === undefined ? [...this.#buckets.keys()].sort(byPath) : [namespace]) {
+      const bucket = this.#buckets.get(each);
+      if (!bucket) continue;
+      const names = bucket.names(), path = each === "" ? "" : `${each}/`;
+      let index = after === "" ? 0 : firstIndex(names, (name) => path + name > after);
+      for (; index < names.length && items.length < limit; index++) {
+        const revision = bucket.objects.get(names[index]!)!;
+        if (selects(revision)) items.push(revision);
+      }
+      rest += names.length - index;
+    }
+    return { items, rest };
   }
 
   /** Undoes the events since a version. */
@@ -158,13 +157,13 @@ export class Collection {
       const event = this.#log[index]!;
       if (event.version <= at) break;
       if (namespace === undefined || event.namespace === namespace) {
-        then.set(`${event.namespace}/${event.name}`, event.previous);
+        then.set(pathOf(event), event.previous);
       }
     }
     const found = new Map<string, Revision>();
     for (const revision of this.list({ namespace })) found.set(pathOf(revision), revision);
     for (const [path, revision] of then) revision ? found.set(path, revision) : found.delete(path);
-    return [...found.keys()].sort().map((path) => found.get(path)!);
+    return [...found.values()].sort(byPlace);
   }
 
   /** The events after a version, oldest first. */
@@ -321,6 +320,19 @@ function byPath(a: string, b: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-function pathOf({ namespace, name }: Revision): string {
-  return `${namespace}/${name}`;
+/** The path of an object in its resource, which continue tokens hold. */
+export function pathOf({ namespace, name }: Pick<Revision, "namespace" | "name">): string {
+  return namespace === "" ? name : `${namespace}/${name}`;
+}
+
+function byPlace(a: Revision, b: Revision): number {
+  const left = pathOf(a), right = pathOf(b);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function pageOf(all: readonly Revision[], limit: number, selects: (revision: Revision) => boolean): Page {
+  const items: Revision[] = [];
+  let index = 0;
+  for (; index < all.length && items.length < limit; index++) if (selects(all[index]!)) items.push(all[index]!);
+  return { items, rest: all.length - index };
 }

@@ -16,7 +16,15 @@ import { DEFINITIONS } from "./_definitions.ts";
 import { encodeObject, partial, partialVersion, type Representation } from "./_encode.ts";
 import { equal, type Fields, type Kube } from "./_objects.ts";
 import { Outlet } from "./_outlet.ts";
-import { checkListOptions, limitOf, parseVersion, representation, selectionOf, timeoutSeconds } from "./_read.ts";
+import {
+  checkListOptions,
+  limitOf,
+  parseVersion,
+  representation,
+  type Selection,
+  selectionOf,
+  timeoutSeconds,
+} from "./_read.ts";
 import { expired, versionTooLarge } from "./_status.ts";
 import type { State, StoredEvent } from "./_store.ts";
 import { checkInclude, tableOf } from "./_table.ts";
@@ -44,15 +52,18 @@ class Stream {
   readonly #call: Call;
   readonly #outlet: Outlet;
   readonly #as: Representation | "table";
-  readonly #selection;
+  readonly #selection: Selection;
+  readonly #keys: Readonly<Record<Shown["type"], string>>;
   #sent = 0;
   #rows = false;
 
-  constructor(call: Call, outlet: Outlet, as: Representation | "table") {
+  constructor(call: Call, outlet: Outlet, as: Representation | "table", selection: Selection) {
     this.#call = call;
     this.#outlet = outlet;
     this.#as = as;
-    this.#selection = selectionOf(call);
+    this.#selection = selection;
+    const key = `${as} ${call.info.encoding}`;
+    this.#keys = { ADDED: `ADDED ${key}`, MODIFIED: `MODIFIED ${key}`, DELETED: `DELETED ${key}` };
   }
 
   get sent(): number {
@@ -86,7 +97,7 @@ class Stream {
     const shown = this.#show(event);
     if (!shown) return;
     if (this.#as === "table") return this.#table(shown.type, shown.revision);
-    const key = `${shown.type} ${this.#as} ${this.#call.info.encoding}`;
+    const key = this.#keys[shown.type];
     const lines = event.lines ??= new Map();
     let bytes = lines.get(key);
     if (!bytes) lines.set(key, bytes = line(shown.type, encodeObject(this.#call.info, shown.revision, this.#as)));
@@ -142,10 +153,10 @@ export function watch(call: Call): ReadableStream<Uint8Array> {
   checkListOptions(query, true);
   const seconds = timeoutSeconds(query);
   limitOf(query);
+  const selection = selectionOf(call);
   const asked = query.get("resourceVersion") ?? "";
   const from = asked === "" ? 0 : parseVersion(asked, false);
   const as = representation(call, false);
-  selectionOf(call);
   if (as === "table") checkInclude(query);
   const bookmarks = ["true", "1"].includes(query.get("allowWatchBookmarks") ?? "");
   const initial = query.get("sendInitialEvents");
@@ -156,7 +167,7 @@ export function watch(call: Call): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {
       const outlet = call.open?.(controller) ?? new Outlet(controller);
-      const stream = new Stream(call, outlet, as);
+      const stream = new Stream(call, outlet, as, selection);
       const newest = lag ? lag.versionOf(collection) : server.store.version;
       let ended = false;
       const timers: ReturnType<typeof setTimeout>[] = [];

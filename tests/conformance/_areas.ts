@@ -25,6 +25,7 @@ const AREAS = [
   apply,
   lists,
   watch,
+  shards,
   deletion,
   customResources,
   validation,
