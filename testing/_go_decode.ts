@@ -239,7 +239,7 @@ function fitsInteger(value: number, { format }: Schema): boolean {
 
 function zeroOf(schema: Schema): unknown {
   if (schema.type === "object" && schema.properties !== undefined) return zeroStruct(schema);
-  return zeroValue(schema);
+  return schema.format === "byte" ? "" : zeroValue(schema);
 }
 
 const written = new WeakMap<Schema, readonly string[]>();

@@ -228,7 +228,7 @@ function writtenIn(managers: Managers): string[] {
 }
 
 /** Names the object that a request applies, as error messages do. */
-function describe(applied: object): string {
+export function describe(applied: object): string {
   const { apiVersion, kind } = applied as { apiVersion?: unknown; kind?: unknown };
   const { namespace = "", name = "" } = metadataOf(applied) as { namespace?: string; name?: string };
   const version = String(apiVersion ?? "");

@@ -18,13 +18,13 @@ import { answerOf } from "./_encode.ts";
 import { jsonPatch, mergePatch, PatchError } from "./_json_patch.ts";
 import { checkName } from "./_identity.ts";
 import { duplicateKeys } from "./_json_text.ts";
-import { applyPatch } from "./_managed_fields.ts";
+import { applyPatch, describe } from "./_managed_fields.ts";
 import { clone, type Fields, isObject, type Kube, timestamp } from "./_objects.ts";
 import { checkWriteOptions, fieldValidation } from "./_options.ts";
 import { resetBy, schemaOf } from "./_ownership.ts";
 import { readPatch } from "./_patch_body.ts";
 import { strategicMerge } from "./_strategic.ts";
-import { badRequest, cause, conflict, invalid, StatusError } from "./_status.ts";
+import { badRequest, cause, conflict, internal, invalid, StatusError } from "./_status.ts";
 import { goPrint } from "./_typed_check.ts";
 import { yamlError } from "./_yaml_error.ts";
 import { repeatedKeys } from "./_yaml_keys.ts";
@@ -211,12 +211,23 @@ function apply(call: Call, subresource: string): Answer {
   if (uid) merged.metadata.uid = uid;
   if (resourceVersion && live) merged.metadata.resourceVersion = resourceVersion;
   if (writerOf(call) === "kubectl") syncLastApplied(merged, applied);
-  const object = decode(call, merged, { applied: true });
+  const object = decode(call, merged, { applied: true, refuse: (why) => inconvertible(applied, why) });
   if (!live) {
     mayCreate(call);
     return answerOf(info, 201, create(call, object, { tracked: true }));
   }
   return answerOf(info, 200, update(call, live, object, { subresource, tracked: true }));
+}
+
+/** The error for what fits the schema, but cannot be read. */
+function inconvertible(applied: Fields, why: string): StatusError {
+  const which = describe(applied);
+  const [, kind] = which.split("; ");
+  const reason = why.replace(/^illegal base64/, "error decoding from json: $&")
+    .replace(/^json: cannot unmarshal number .* of type (int\d*)$/, "cannot convert float64 to $1")
+    .replace(/^(json: cannot unmarshal bool into Go) struct field .* of type intstr\..*$/, "$1 value of type int32");
+  const how = `unable to convert unstructured object to ${kind}: ${reason}`;
+  return internal(`failed to convert new object (${which}) to proper version: ${how}`);
 }
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";

@@ -18,7 +18,7 @@ import { decodeAs } from "./_decode.ts";
 import { checkName, checkUid } from "./_identity.ts";
 import { jsonPatch, mergePatch } from "./_json_patch.ts";
 import { applyPatch, trackUpdate } from "./_managed_fields.ts";
-import { clone, field, type Fields, isObject, type Kube, setField, timestamp } from "./_objects.ts";
+import { clone, equal, field, type Fields, isObject, type Kube, setField, timestamp } from "./_objects.ts";
 import { checkWriteOptions } from "./_options.ts";
 import { applyConflict, asStatus, type PatchType, readApplied, typeOf, unprocessable } from "./_patch.ts";
 import { readPatch } from "./_patch_body.ts";
@@ -206,7 +206,7 @@ function apply(call: Call): Answer {
   }
   const live = mustExist(call, liveOf(call));
   const now = owned(call, view(info, live));
-  // Nothing converts the scale of a custom resource: what does not conflict fails.
+  // Nothing converts the scale of a custom resource: what neither conflicts nor is as before fails.
   const unconverted = (what: string): string =>
     `failed to convert ${what}; ${SCALE_VERSION}, Kind=Scale) to proper version: ` +
     `request to convert CR to an invalid group/version: ${SCALE_VERSION}`;
@@ -222,7 +222,9 @@ function apply(call: Call): Answer {
   const force = query.get("force") === "true";
   const result = applyPatch({ ...tracking(call), live: now, applied, force });
   if ("conflicts" in result) throw applyConflict(result.conflicts);
-  if (info.custom) throw internal(unconverted(`new object (${namespace}/${name}`));
+  if (info.custom && !equal(now.spec, (result.object as Fields).spec)) {
+    throw internal(unconverted(`new object (${namespace}/${name}`));
+  }
   checkName(call, applied);
   return store(call, live, result.object);
 }

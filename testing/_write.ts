@@ -148,8 +148,9 @@ function dedupeOwners(call: Call, object: Kube): void {
     else kept.push(owner);
   }
   if (twice.size === 0) return;
+  const late = call.asked.verb === "patch" ? " after mutating admission happens" : "";
   call.warnings.push(
-    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject " +
+    `.metadata.ownerReferences contains duplicate entries${late}; API server dedups owner references in 1.20+, and may reject ` +
       `such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...twice].join(", ")}`,
   );
   object.metadata.ownerReferences = kept;
