@@ -141,7 +141,7 @@ export function validateDefinition(
   const { group, scope, names = {}, versions = [] } = spec;
   const causes: Cause[] = [];
   // The name cannot change, so an update says what else did.
-  if (!old && metadata.name !== `${names.plural}.${group}`) {
+  if (!old && metadata.name && metadata.name !== `${names.plural}.${group}`) {
     causes.push(cause.invalid("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
   }
   if (!group) causes.push(cause.required("spec.group"));

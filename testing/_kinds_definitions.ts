@@ -37,7 +37,6 @@ export const DEFINITION: Behaviour = {
     names.singular ||= String(names.kind ?? "").toLowerCase();
     if (names.kind) names.listKind ||= `${names.kind}List`;
     spec.conversion ??= { strategy: "None" };
-    spec.conversion.strategy ||= "None";
     defaultWebhook(spec.conversion);
   },
   prepareCreate: (object) => {

@@ -35,7 +35,7 @@ const MAX_PRECEDENCE = 10_000, MAX_QUEUES = 10_000_000;
 
 const subject: Check = (value, at, causes) => {
   const { kind = "", user, group, serviceAccount } = value ?? {};
-  const members = { serviceAccount, user, group } as const;
+  const given = { serviceAccount, user, group } as const;
   const kinds = { serviceAccount: "ServiceAccount", user: "User", group: "Group" } as const;
   if (!Object.values(kinds).includes(kind)) {
     causes.push(cause.unsupported(`${at}.kind`, kind, ["Group", "ServiceAccount", "User"]));
@@ -43,18 +43,24 @@ const subject: Check = (value, at, causes) => {
   }
   for (const member of Object.keys(kinds) as (keyof typeof kinds)[]) {
     if (kinds[member] === kind) {
-      checkSubject(members[member], `${at}.${member}`, member, kind, causes);
+      checkSubject(given[member], `${at}.${member}`, member, kind, causes);
     }
   }
   for (const member of Object.keys(kinds) as (keyof typeof kinds)[]) {
-    if (kinds[member] === kind || members[member] === undefined) continue;
+    if (kinds[member] === kind || !given[member]) continue;
     const why = `${member} is forbidden when subject kind is not '${kinds[member]}'`;
     causes.push(cause.forbidden(`${at}.${member}`, why));
   }
 };
 
-function checkSubject(value: Fields | undefined, at: string, member: string, kind: string, causes: Cause[]): void {
-  if (value === undefined) {
+function checkSubject(
+  value: Fields | null | undefined,
+  at: string,
+  member: string,
+  kind: string,
+  causes: Cause[],
+): void {
+  if (!value) {
     causes.push(cause.required(at, `${member} is required when subject kind is '${kind}'`));
     return;
   }
@@ -87,7 +93,7 @@ const namespaces = (clusterScope: boolean): Check => (value = [], at, causes) =>
     causes.push(cause.required(at, why));
   } else if (value.length > 0) {
     const intro = "each member of this list must be '*' or a DNS-1123 label; ";
-    some("namespaces", "", each(such((name) => validateName(name, "label").map((why) => intro + why))))(
+    some("namespaces", "", each(such((name = "") => validateName(name, "label").map((why) => intro + why))))(
       value,
       at,
       causes,
@@ -103,7 +109,7 @@ const resourceRule: Check = (value, at, causes) =>
     namespaces: namespaces(value?.clusterScope === true),
   })(value, at, causes);
 
-function urlRule(path: string): string | undefined {
+function urlRule(path = ""): string | undefined {
   if (path === "") return "must not be empty";
   if (path === "/") return undefined;
   if (!path.startsWith("/")) return "must start with slash";
@@ -184,16 +190,17 @@ const queuing: Check = ({ queueLengthLimit = 0, queues = 0, handSize = 0 }, at, 
 const response: Check = (value = {}, at, causes) => {
   const { type = "", queuing: queues } = value;
   const path = `${at}.queuing`;
-  if (type === "Reject") declared(absentMember)(queues, path, causes);
-  else if (type === "Queue") {
-    if (queues === undefined) declared(needed())(queues, path, causes);
+  if (type !== "Queue") declared(absentMember)(queues, path, causes);
+  if (type === "Reject") return;
+  if (type === "Queue") {
+    if (!queues) declared(needed())(queues, path, causes);
     else queuing(queues, path, causes);
   } else if (type === "") declared(needed())(type, `${at}.type`, causes);
   else causes.push(cause.unsupported(`${at}.type`, type, ["Queue", "Reject"]));
 };
 
 const absentMember: Check = (value, at, causes) => {
-  if (value !== undefined) causes.push(cause.forbidden(at, ""));
+  if (value) causes.push(cause.forbidden(at, ""));
 };
 
 const shares: Check = given(such((value) => value < 0 ? "must be a non-negative integer" : undefined));
@@ -222,7 +229,7 @@ const level = (name: string): Check => (value, at, causes) => {
     exempt(value.exempt, `${at}.exempt`, causes);
   } else if (type === "Limited") {
     declared(absentMember)(value.exempt, `${at}.exempt`, causes);
-    if (value.limited === undefined) declared(needed())(undefined, `${at}.limited`, causes);
+    if (!value.limited) declared(needed())(undefined, `${at}.limited`, causes);
     else limited(value.limited, `${at}.limited`, causes);
   } else if (type === "") declared(needed())(type, `${at}.type`, causes);
   else oneOf(["Exempt", "Limited"])(type, `${at}.type`, causes);
@@ -251,7 +258,7 @@ function defaultLevel({ exempt, limited }: Fields): void {
     exempt.lendablePercent ??= 0;
   }
   if (!isObject(limited)) return;
-  limited.nominalConcurrencyShares ??= 30;
+  limited.nominalConcurrencyShares ||= 30;
   limited.lendablePercent ??= 0;
   const { queuing } = limited.limitResponse ?? {};
   if (!isObject(queuing)) return;

@@ -35,6 +35,9 @@ import { type Cause, cause } from "./_status.ts";
 import { lifetimeRules } from "./_token_request.ts";
 
 const GROUP = "storage.k8s.io";
+const TOKENS_IN_CONTEXT =
+  "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible " +
+  "logging of tokens in volume attributes";
 const PROTECTION = "kubernetes.io/vac-protection";
 const MAX_PARAMETERS = 512, MAX_TEXT = 262_144, MAX_ERROR = 1024;
 
@@ -63,7 +66,8 @@ const topologies: Check = (value = [], at, causes) => {
   for (const [index, { matchLabelExpressions = [] }] of value.entries()) {
     const path = `${at}[${index}].matchLabelExpressions`;
     const keys = new Map<string, string[]>();
-    for (const [number, { key = "", values = [] }] of matchLabelExpressions.entries()) {
+    for (const [number, { key = "", values: given }] of matchLabelExpressions.entries()) {
+      const values: string[] = given ?? [];
       const expression = `${path}[${number}]`;
       if (values.length === 0) causes.push(cause.required(`${expression}.values`));
       for (const [place, each] of values.entries()) {
@@ -239,6 +243,8 @@ export const STORAGE: Readonly<Record<string, Behaviour>> = {
   },
   [`csidrivers.${GROUP}`]: {
     returnsDeleted: true,
+    warnings: ({ spec = {} }) =>
+      !isEmpty(spec.tokenRequests) && spec.serviceAccountTokenInSecrets === undefined ? [TOKENS_IN_CONTEXT] : [],
     prepareUpdate: (object, old) => {
       if (!equal(object.spec, old.spec)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },

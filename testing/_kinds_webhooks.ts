@@ -88,7 +88,7 @@ function validate({ webhooks }: Fields, old?: Fields): Cause[] {
     const at = `webhooks[${index}]`;
     webhook(each, at, causes);
     if (!kept) conditions(each.matchConditions, `${at}.matchConditions`, causes);
-    reviewVersions(each.admissionReviewVersions, `${at}.admissionReviewVersions`, causes);
+    reviewVersions(each.admissionReviewVersions ?? undefined, `${at}.admissionReviewVersions`, causes);
     if (seen.has(each.name)) causes.push(cause.duplicate(`${at}.name`, each.name));
     if (each.name) seen.add(each.name);
   }
