@@ -10,6 +10,22 @@
  * @module
  */
 
+/** The intervals that a text with valid indexes names. */
+function intervalsOf(text: string): [number, number][] {
+  return text === "" ? [] : text.split(",").map((interval) => {
+    const [low, high = low] = interval.split("-").map(Number) as [number, number?];
+    return [low, high];
+  });
+}
+
+/** The first index that two texts with valid indexes both name. */
+export function commonIndex(one: string, other: string): number | undefined {
+  const shared = intervalsOf(one).flatMap(([low, high]) =>
+    intervalsOf(other).filter(([from, to]) => from <= high && low <= to).map(([from]) => Math.max(low, from))
+  );
+  return shared.length === 0 ? undefined : Math.min(...shared);
+}
+
 /** How many indexes a text names; what is wrong with it if it is none. */
 export function indexCount(text: string, completions: number): number | string {
   if (text === "") return 0;

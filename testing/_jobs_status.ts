@@ -10,7 +10,7 @@
  *
  * @module
  */
-import { indexCount } from "./_jobs_indexes.ts";
+import { commonIndex, indexCount } from "./_jobs_indexes.ts";
 import { negatives } from "./_kinds_apps_numbers.ts";
 import { equal, type Fields } from "./_objects.ts";
 import { type Cause, cause } from "./_status.ts";
@@ -94,6 +94,13 @@ function indexes({ spec = {}, status = {} }: Fields): Cause[] {
     const why = "cannot set non-empty completedIndexes when non-indexed completion mode";
     causes.push(cause.invalid("status.completedIndexes", completedIndexes, why));
   }
+  if (causes.length === 0 && failedIndexes) {
+    const index = commonIndex(completedIndexes, failedIndexes);
+    if (index !== undefined) {
+      const why = `failedIndexes and completedIndexes overlap at index: ${index}`;
+      causes.push(cause.invalid("status.failedIndexes", failedIndexes, why));
+    }
+  }
   if (failedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) {
     const why = "cannot set non-null failedIndexes when backoffLimitPerIndex is null";
     causes.push(cause.invalid("status.failedIndexes", failedIndexes, why));
@@ -126,7 +133,10 @@ function problems(job: Fields): Cause[] {
 function changes(job: Fields, old: Fields): Cause[] {
   const { status = {} } = job, { status: before = {} } = old;
   const causes: Cause[] = [];
-  const kept = [["Failed", " terminal"], ["Complete", " terminal"], ["FailureTarget", ""], ["SuccessCriteriaMet", ""]];
+  const kept = [["Failed", " terminal"], ["Complete", " terminal"], ["FailureTarget", " terminal"], [
+    "SuccessCriteriaMet",
+    "",
+  ]];
   for (const [type, word] of kept) {
     if (has(old, type!) && !has(job, type!)) causes.push(unshown(`cannot disable the${word} ${type}=True condition`));
   }

@@ -12,7 +12,7 @@
 import type { Behaviour } from "./_kind.ts";
 import type { Fields } from "./_objects.ts";
 import { validatePodSpec, validateTemplate } from "./_pods.ts";
-import { preparePod } from "./_pods_admission.ts";
+import { preparePod, prepareUpdate } from "./_pods_admission.ts";
 import { validateDebugging, validatePodStatus, validatePodUpdate, validateResize } from "./_pods_update.ts";
 import { podWarnings } from "./_pods_warnings.ts";
 import { type Cause, cause } from "./_status.ts";
@@ -161,6 +161,7 @@ export const PODS: Readonly<Record<string, Behaviour>> = {
     returnsDeleted: true,
     desired: ({ spec }) => spec,
     prepareCreate: preparePod,
+    prepareUpdate,
     parts: PARTS,
     prepareStatus,
     warnings: podWarnings,

@@ -133,6 +133,14 @@ export function preparePod(pod: Fields, server: Ground): void {
   }
 }
 
+/** Sets what admission sets in an update that leaves it out. */
+export function prepareUpdate({ spec }: Fields, old: Fields): void {
+  if (!isObject(spec)) return;
+  setTolerations(spec);
+  spec.priority ??= old.spec.priority;
+  spec.preemptionPolicy ??= old.spec.preemptionPolicy;
+}
+
 /** How a pod is served when a node runs short, by what it asks for. */
 export function qosClass(spec: Fields): string {
   const containers: Fields[] = spec.resources?.requests || spec.resources?.limits

@@ -80,6 +80,13 @@ const labelKeys: Check = (term, at, causes) => {
     const why = "exists in both matchLabelKeys and mismatchLabelKeys";
     causes.push(cause.invalid(`${at}.matchLabelKeys[${index}]`, key, why));
   }
+  const { matchLabels = {}, matchExpressions = [] } = term.labelSelector ?? {};
+  const asked: string[] = [...Object.keys(matchLabels), ...matchExpressions.map(({ key }: Fields) => key)];
+  // What the server itself added for the key counts once.
+  for (const [index, key] of (term.matchLabelKeys ?? []).entries()) {
+    if (asked.filter((each) => each === key).length < 2) continue;
+    causes.push(cause.invalid(`${at}[${index}]`, key, "exists in both matchLabelKeys and labelSelector"));
+  }
 };
 
 const podTerm: Check = all(

@@ -171,7 +171,8 @@ export function pods(suite: Suite): void {
   });
 
   suite.test("Of a pod's spec only images, the deadline, tolerations and gates change", async (at) => {
-    await at.ok("POST pods", withSpec({ activeDeadlineSeconds: 100 }));
+    const tolerations = [{ key: "a", operator: "Exists" }];
+    await at.ok("POST pods", withSpec({ activeDeadlineSeconds: 100, tolerations }));
     const image = [{ op: "replace", path: "/spec/containers/0/image", value: "nginx:2" }];
     assertEquals((await at.ok("json pods/a", image)).metadata.generation, 2);
     await at.ok("merge pods/a", { spec: { activeDeadlineSeconds: 50 } });
