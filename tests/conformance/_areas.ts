@@ -12,6 +12,7 @@ import { customResources } from "./custom_resources.ts";
 import { deletion } from "./deletion.ts";
 import { discovery } from "./discovery.ts";
 import { lists } from "./lists.ts";
+import { ownership } from "./ownership.ts";
 import { patch } from "./patch.ts";
 import { pods } from "./pods.ts";
 import { requests } from "./requests.ts";
@@ -23,6 +24,7 @@ const AREAS = [
   crud,
   patch,
   apply,
+  ownership,
   lists,
   watch,
   shards,
