@@ -181,7 +181,7 @@ const backOffIsKept: Invariant = ({ controllers, lease, now }, report) => {
 };
 
 /** The longest time between two renewals of one term, in ms. */
-const RENEWAL = 9_000;
+const RENEWAL = 5_000;
 /** How long after the answer of the server a process still learns from it, in ms. */
 const TERM = 6_000;
 

@@ -48,6 +48,8 @@ export interface Perturbed {
   stop(replica: number, restart: number): void;
   /** Forgets the server's history. */
   compact(): void;
+  /** Sends a replica to a server that is some ms behind, until it is disposed. */
+  lag(replica: number, ms: number): Disposable;
 }
 
 interface Kind {
@@ -209,6 +211,18 @@ const KINDS = {
       if (!process) return;
       world.network.lags.set(process, it.amount);
       world.time.after(it.for, () => world.network.lags.delete(process));
+    },
+  },
+  stale: {
+    weight: 3,
+    longest: 40_000,
+    most: 20_000,
+    text: (it) => `is served by an API server that is ${it.amount} ms behind, for ${seconds(it.for)}`,
+    apply(world, it) {
+      const lag = world.lag(it.replica, it.amount);
+      // its connections go to the other server from now on
+      world.network.cut("closed", world.process(it.replica));
+      world.time.after(it.for, () => lag[Symbol.dispose]());
     },
   },
   blind: {

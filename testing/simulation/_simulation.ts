@@ -138,6 +138,9 @@ export async function simulateOnce(
   return await run.run();
 }
 
+/** How the server tells a replica's requests. */
+const agentOf = (replica: number): string => `replica-${replica + 1}`;
+
 interface Slot {
   replica: Running | undefined;
   starts: number;
@@ -300,6 +303,7 @@ class Simulation implements Perturbed {
     this.network.troubles.clear();
     this.network.stalls.clear();
     this.network.lags.clear();
+    this.#server.faults.clear();
     for (const { process } of this.#all) process.resume();
   }
 
@@ -324,15 +328,18 @@ class Simulation implements Perturbed {
 
   async #wrong(): Promise<{ readonly invariant: string; readonly text: string } | undefined> {
     const names = Object.keys(this.#plan.invariants);
-    for (const [index, observer] of this.#observers.entries()) {
-      const text = await observer.atEnd?.();
-      if (text !== undefined) return { invariant: names[index]!, text };
-    }
-    for (const [name, expectation] of Object.entries(this.#plan.expectations)) {
+    const judges = [
+      ...this.#observers.map((observer, index) => [names[index]!, () => observer.atEnd?.()] as const),
+      ...Object.entries(this.#plan.expectations).map(([name, expect]) =>
+        [name, async () => void await expect(this.#world)] as const
+      ),
+    ];
+    for (const [invariant, judge] of judges) {
       try {
-        await expectation(this.#world);
+        const text = await judge();
+        if (text !== undefined) return { invariant, text };
       } catch (error) {
-        return { invariant: name, text: error instanceof Error ? error.message : String(error) };
+        return { invariant, text: error instanceof Error ? error.message : String(error) };
       }
     }
     return undefined;
@@ -365,6 +372,10 @@ class Simulation implements Perturbed {
 
   compact(): void {
     this.#server.compact();
+  }
+
+  lag(replica: number, ms: number): Disposable {
+    return this.#server.faults.lag({ client: agentOf(replica) }, { ms });
   }
 
   crash(replica: number, restart: number): void {
@@ -410,7 +421,7 @@ class Simulation implements Perturbed {
     const client = new Client({
       server: URL_OF_SERVER,
       token: TOKEN,
-      userAgent: this.#definition.name,
+      userAgent: agentOf(index),
       fetch: (request) => this.network.fetch(process, request),
       now: () => time.now,
       random,

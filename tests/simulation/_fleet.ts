@@ -200,7 +200,7 @@ function drawAction(random: Random): Action {
       name: `delete namespace ${namespace}, and make it anew`,
       run: async ({ client }) => {
         await client.api(Namespace).delete({ name: namespace });
-        for (let tries = 0; tries < 1000 && await client.api(Namespace).find({ name: namespace }); tries++) {
+        for (let tries = 0; tries < 5000 && await client.api(Namespace).find({ name: namespace }); tries++) {
           await delay(300);
         }
         await client.api(Namespace).create(Namespace.draft({ metadata: { name: namespace } }));
@@ -213,7 +213,7 @@ function drawAction(random: Random): Action {
         const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`;
         await world.client.request({ method: "DELETE", path });
         const there = () => world.client.request({ path }).then(() => true, () => false);
-        for (let tries = 0; tries < 1000 && await there(); tries++) await delay(300);
+        for (let tries = 0; tries < 5000 && await there(); tries++) await delay(300);
         await world.server.apply(crd);
       },
     })],

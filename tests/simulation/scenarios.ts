@@ -43,7 +43,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     replicas: [1, 2],
     faults: ["crash", "lost request", "lost answer", "unanswered", "status", "slow", "forbidden"],
   },
-  watches: { replicas: [1], faults: ["cut", "stall", "lag", "half open", "blind", "expired", "compaction", "restart"] },
+  watches: {
+    replicas: [1],
+    faults: ["cut", "stall", "lag", "stale", "half open", "blind", "expired", "compaction", "restart"],
+  },
 };
 
 /** What a seed of a scenario simulates. */
