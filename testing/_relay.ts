@@ -7,8 +7,9 @@
  * const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => new Response("hello"));
  * const relay = new Relay({ port: 0, hostname: "127.0.0.1" }, server.addr.port);
  * console.assert(await (await fetch(`http://127.0.0.1:${relay.port}`)).text() === "hello");
- * await relay.close();
+ * relay.refuse();
  * await server.shutdown();
+ * await relay.close();
  * ```
  *
  * @module
@@ -77,7 +78,7 @@ export class Relay {
     this.#listener = undefined;
   }
 
-  /** Refuses new connections; resolves when those that there are have ended. */
+  /** Refuses new connections; resolves when those that there are have ended, as they do when the server shuts down. */
   async close(): Promise<void> {
     this.refuse();
     await Promise.all(this.#running);
