@@ -18,6 +18,8 @@ export interface CellContext {
   readonly age: string;
   /** Wall time. */
   readonly now: Date;
+  /** True in a list, false for an object by itself. */
+  readonly listed?: boolean | undefined;
 }
 
 /** Prints one row. */

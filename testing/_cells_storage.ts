@@ -69,11 +69,11 @@ export const STORAGE_CELLS: Readonly<Record<string, Cells>> = {
       spec.volumeMode ?? UNSET,
     ];
   },
-  "storage.k8s.io/v1 storageclasses": (object, { age }) => {
+  "storage.k8s.io/v1 storageclasses": (object, { age, listed }) => {
     const { metadata, provisioner, reclaimPolicy, volumeBindingMode, allowVolumeExpansion } = object;
     const chosen = DEFAULT_CLASS.some((key) => metadata.annotations?.[key] === "true");
     return [
-      chosen ? `${metadata.name} (default)` : metadata.name,
+      chosen && listed ? `${metadata.name} (default)` : metadata.name,
       provisioner ?? "",
       reclaimPolicy ?? "Delete",
       volumeBindingMode ?? "Immediate",

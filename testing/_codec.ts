@@ -46,11 +46,16 @@ export function mediaType(text: string): { type: string; parameters: Map<string,
 
 const TRANSFORMS = new Set(["Table", "PartialObjectMetadata", "PartialObjectMetadataList", "APIGroupDiscoveryList"]);
 
+/** The alternatives of an Accept header: those of the best quality first, and else in their order. */
+function preferred(header: string): ReturnType<typeof mediaType>[] {
+  const quality = ({ parameters }: ReturnType<typeof mediaType>): number => Number(parameters.get("q") ?? 1);
+  return header.split(",").map(mediaType).sort((a, b) => quality(b) - quality(a));
+}
+
 /** The first alternative in an Accept header that can be served; undefined if none can. */
 export function negotiate(header: string | null, transforms: ReadonlySet<string> = TRANSFORMS): Accepted | undefined {
   if (header === null || header.trim() === "") return { format: "json", as: "", version: "" };
-  for (const alternative of header.split(",")) {
-    const { type, parameters } = mediaType(alternative);
+  for (const { type, parameters } of preferred(header)) {
     const as = parameters.get("as") ?? "", version = parameters.get("v") ?? "";
     if (as !== "" && (!transforms.has(as) || !served(as, version, parameters.get("g") ?? ""))) continue;
     if (JSON_TYPES.has(type)) return { format: "json", as, version };
@@ -122,8 +127,8 @@ export function checkSize(body: string): void {
 
 /** What a body is written in. */
 export function bodyFormat(contentType: string | null): "json" | "yaml" {
-  const type = mediaType(contentType ?? "application/json").type.toLowerCase();
-  if (type === "application/json" || type === "") return "json";
+  const type = mediaType(contentType || "application/json").type.toLowerCase();
+  if (type === "application/json") return "json";
   if (type === "application/yaml") return "yaml";
   throw unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: ${REPRESENTATIONS}`,
@@ -141,7 +146,8 @@ export interface ReadBody {
 const TYPE_META =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-function goKind(value: unknown): string {
+/** What Go calls a JSON value. */
+export function goKind(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
 }
 
@@ -151,7 +157,7 @@ export function notAnObject(value: unknown): string {
 }
 
 /** What the JSON decoder says of a version or kind that is no text. */
-function wrongTypeMeta(value: Fields): string | undefined {
+export function wrongTypeMeta(value: Fields): string | undefined {
   for (const name of ["apiVersion", "kind"]) {
     const found = value[name] ?? "";
     if (typeof found !== "string") {

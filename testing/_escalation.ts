@@ -37,7 +37,7 @@ export function checkEscalation(call: Call, object: Kube, old?: Kube): void {
   const held = [...rbac.granted(user, namespace)].map(({ rule }) => rule);
   const missing = wanted.flatMap((rule) => [...breakdown(rule)])
     .filter((single) => !held.some((rule) => includes(rule, single)));
-  if (missing.length === 0) return;
+  if (missing.length === 0) return checkAggregation(call, object, old, held);
   const groups = user.groups.map((each) => JSON.stringify(each)).join(" ");
   throw forbidden(
     info,
@@ -49,11 +49,26 @@ export function checkEscalation(call: Call, object: Kube, old?: Kube): void {
   );
 }
 
+const EVERYTHING: readonly PolicyRule[] = [
+  { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
+  { nonResourceURLs: ["*"], verbs: ["*"] },
+];
+
+/** Refuses a role that gathers the rules of others to who may not do everything: it might gather anything. */
+function checkAggregation({ info }: Call, object: Kube, old: Kube | undefined, held: readonly PolicyRule[]): void {
+  if (!object.aggregationRule && !old?.aggregationRule) return;
+  const wanted = EVERYTHING.flatMap((rule) => [...breakdown(rule)]);
+  if (wanted.every((single) => held.some((rule) => includes(rule, single)))) return;
+  throw forbidden(info, object.metadata.name ?? "", "must have cluster-admin privileges to use the aggregationRule");
+}
+
 /** Puts verbs on one resource together. */
 function compacted(rules: readonly PolicyRule[]): PolicyRule[] {
   const merged = new Map<string, { rule: PolicyRule; verbs: string[] }>();
   for (const rule of rules) {
-    const key = JSON.stringify([rule.apiGroups, rule.resources, rule.resourceNames, rule.nonResourceURLs]);
+    // Rules of paths stay one by one.
+    const path = rule.nonResourceURLs ? rule.verbs : undefined;
+    const key = JSON.stringify([path, rule.apiGroups, rule.resources, rule.resourceNames, rule.nonResourceURLs]);
     const found = merged.get(key);
     if (found) found.verbs.push(...rule.verbs);
     else merged.set(key, { rule, verbs: [...rule.verbs] });

@@ -15,6 +15,7 @@ import { accepted, readBody } from "./_codec.ts";
 import { decode } from "./_decode.ts";
 import { remove, removeAll } from "./_delete.ts";
 import { answerOf } from "./_encode.ts";
+import type { Fields, Kube } from "./_objects.ts";
 import { checkWriteOptions } from "./_options.ts";
 import { checkName } from "./_identity.ts";
 import { patch } from "./_patch.ts";
@@ -30,20 +31,26 @@ import { create, liveOf, mayCreate, mustExist, update } from "./_write.ts";
 /** What connects to a container, which needs a node. */
 const STREAMS = new Set(["attach", "exec", "portforward"]);
 
+/** Refuses a container that the pod does not have. */
+function checkContainer({ query }: Call, { metadata, spec }: Kube): void {
+  const container = query.get("container");
+  const all: Fields[] = [...spec?.containers ?? [], ...spec?.initContainers ?? [], ...spec?.ephemeralContainers ?? []];
+  if (!container || all.some(({ name }) => name === container)) return;
+  throw badRequest(`container ${container} is not valid for pod ${metadata.name}`);
+}
+
 /** There is no kubelet to connect to; where a pod is on no node, a real server says so itself. */
 function connect(call: Call): never {
-  const { metadata, spec } = mustExist(call, liveOf(call)).object;
-  const container = call.query.get("container");
-  if (container && !(spec?.containers ?? []).some(({ name }: { name?: string }) => name === container)) {
-    throw badRequest(`container ${container} is not valid for pod ${metadata.name}`);
-  }
+  const { object } = mustExist(call, liveOf(call));
+  checkContainer(call, object);
+  const { metadata, spec } = object;
   if (!spec?.nodeName) throw badRequest(`pod ${metadata.name} does not have a host assigned`);
   throw noResource();
 }
 
 /** There is no kubelet that would have a log. */
 function podLog(call: Call): Answer {
-  mustExist(call, liveOf(call));
+  checkContainer(call, mustExist(call, liveOf(call)).object);
   return { code: 204, body: "" };
 }
 
@@ -70,7 +77,8 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
     if (info.storage === "pods" && STREAMS.has(subresource)) return connect(call);
     if (subresource === "binding" && verb === "create") return bind(call);
     if (subresource !== "status" && !behaviourOf(info).parts?.[subresource]) throw noResource();
-  } else if (!info.verbs.includes(verb)) throw refuseVerb(call);
+  } else if (asked.name !== "" && !info.verbs.includes("get") && verb !== "create") throw noResource();
+  else if (!info.verbs.includes(verb)) throw refuseVerb(call);
   else if (asked.name === "" && (verb === "update" || verb === "patch")) {
     throw info.custom ? badRequest("name must be provided") : methodNotAllowed();
   }

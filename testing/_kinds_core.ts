@@ -146,6 +146,11 @@ function validateNamespace(object: Fields, _apiVersion: string, subresource: str
   return [cause.invalid("status.Phase", phase, why)];
 }
 
+/** A namespace's label says its name. */
+function labelName({ metadata }: Fields): void {
+  if (metadata?.name) metadata.labels = { ...metadata.labels, "kubernetes.io/metadata.name": metadata.name };
+}
+
 /** The behaviours by storage. */
 export const CORE: Readonly<Record<string, Behaviour>> = {
   configmaps: {
@@ -189,12 +194,10 @@ export const CORE: Readonly<Record<string, Behaviour>> = {
     names: "label",
     status: true,
     returnsDeleted: true,
-    defaults: (object) => {
-      if (object.metadata?.name) {
-        object.metadata.labels = { ...object.metadata.labels, "kubernetes.io/metadata.name": object.metadata.name };
-      }
-    },
+    defaults: labelName,
     prepareCreate: (object) => {
+      // The name may be a generated one.
+      labelName(object);
       object.spec = { ...object.spec };
       const finalizers: string[] = object.spec.finalizers ?? [];
       object.spec.finalizers = finalizers.includes("kubernetes") ? finalizers : [...finalizers, "kubernetes"];

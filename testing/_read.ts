@@ -199,7 +199,7 @@ export function selectionOf(call: Call): Selection {
 
 /** How the objects of an answer are shown. */
 export function representation(call: Call, list: boolean): Representation | "table" {
-  const { as, version } = accepted(call.headers.get("accept"), list);
+  const { as, version } = accepted(call.headers.get("accept"), list || call.asked.verb === "watch");
   const partial: Representation = version === "v1beta1" ? "partial v1beta1" : "partial";
   const kind = `*core.${call.info.kind}${list ? "List" : ""}`;
   switch (as) {
@@ -211,7 +211,9 @@ export function representation(call: Call, list: boolean): Representation | "tab
       }
       return partial;
     case "PartialObjectMetadataList":
-      if (!list) {
+      // A watch shows metadata one by one, by whichever name it is asked for.
+      if (!list && call.asked.verb !== "watch") {
+        if (call.info.custom) throw internal("content is not a list");
         throw notAcceptable(
           `you requested PartialObjectMetadataList, but the requested object is not a list (${kind})`,
         );
@@ -289,7 +291,7 @@ export function find(call: Call): Found {
     if (version < collection.compacted) throw expired("The resourceVersion for the provided list is too old.");
   }
   const namespace = info.namespaced && namespaceOf(call) !== "" ? namespaceOf(call) : undefined;
-  const unlimited = limit === 0 || (asked === "0" && token === "");
+  const unlimited = limit === 0 || asked === "0";
   const most = unlimited ? Infinity : limit;
   const { items, rest } = collection.page({ namespace, at: version, after: start, limit: most, selects });
   const metadata: Found["metadata"] = { resourceVersion: String(version) };
@@ -320,5 +322,7 @@ export function encodeList(call: Call, { items, metadata, shards }: Found, as: R
   const head = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${
     JSON.stringify(meta)
   },"items":[`;
+  // Metadata of nothing is null in a real server's list, as it is of no slice.
+  if (as !== "object" && items.length === 0) return head.slice(0, -1) + "null}";
   return head + items.map((each) => encodeItem(info, each, as)).join(",") + "]}";
 }

@@ -21,6 +21,20 @@ const RBAC = "rbac.authorization.k8s.io";
 /** Roles whose rules a controller would gather from others, and what they are gathered into in turn. */
 const AGGREGATED: readonly [name: string, into?: string][] = [["admin"], ["edit", "admin"], ["view", "edit"]];
 
+/** The priorities that are there from the start. */
+const PRIORITIES: readonly [name: string, value: number, description: string][] = [
+  [
+    "system-cluster-critical",
+    2_000_000_000,
+    "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+  ],
+  [
+    "system-node-critical",
+    2_000_001_000,
+    "Used for system critical pods that must not be moved from their current node.",
+  ],
+];
+
 /** Stores it. */
 export function seed(server: ServerState): void {
   const creationTimestamp = timestamp(server.now());
@@ -34,6 +48,14 @@ export function seed(server: ServerState): void {
     put("namespaces", name, { apiVersion: "v1", kind: "Namespace", ...rest }, {
       labels: { "kubernetes.io/metadata.name": name },
     });
+  }
+  for (const [name, value, description] of PRIORITIES) {
+    const rest = { value, description, preemptionPolicy: "PreemptLowerPriority" };
+    put("priorityclasses.scheduling.k8s.io", name, {
+      apiVersion: "scheduling.k8s.io/v1",
+      kind: "PriorityClass",
+      ...rest,
+    }, { generation: 1 });
   }
   const annotations = { "rbac.authorization.kubernetes.io/autoupdate": "true" };
   const apiVersion = `${RBAC}/v1`;

@@ -58,9 +58,17 @@ export function serve(server: ServerState, asked: Asked, received: Received): Re
   return serveResource(server, received, asked);
 }
 
+/** The call as one for a scale, if that is what the answer shows. */
+function asScale(call: Call, { body }: Answer): Call {
+  if (typeof body === "string" || body.kind !== "Scale" || call.info.kind === "Scale") return call;
+  const { apiVersion, kind } = body;
+  return { ...call, info: { ...call.info, apiVersion, kind, plural: "scales", custom: undefined } };
+}
+
 /** Shows what a write answered with as the client wants it. */
-function represented(call: Call, answer: Answer): Answer {
+function represented(asked: Call, answer: Answer): Answer {
   const { body } = answer;
+  const call = asScale(asked, answer);
   const { as, version } = negotiate(call.headers.get("accept")) ?? {};
   if (as === "Table") checkInclude(call.query);
   let { state } = answer;

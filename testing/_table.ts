@@ -118,6 +118,7 @@ export function tableOf(call: Call, revisions: readonly State[], metadata: Field
   const version = negotiate(call.headers.get("accept"))?.version || "v1";
   checkInclude(query);
   const include = query.get("includeObject") || "Metadata";
+  const listed = call.asked.verb === "list";
   const rows = revisions.map((revision) => {
     const object = view(info, revision);
     const name = object.metadata.name ?? "";
@@ -126,7 +127,7 @@ export function tableOf(call: Call, revisions: readonly State[], metadata: Field
     const cells = custom
       ? [name, ...custom.map((each) => printed(object, each, now))]
       : print
-      ? print(stored, { age: age(object.metadata.creationTimestamp, now), now })
+      ? print(stored, { age: age(object.metadata.creationTimestamp, now), now, listed })
       : plainCells(columnDefinitions, object, now);
     const conditions = key === "v1 pods" ? podConditions(stored) : undefined;
     return {
@@ -140,5 +141,7 @@ export function tableOf(call: Call, revisions: readonly State[], metadata: Field
   const { resourceVersion } = revisions.length === 1 ? revisions[0]!.object.metadata : {};
   const meta = Object.keys(metadata).length > 0 ? metadata : resourceVersion ? { resourceVersion } : {};
   const apiVersion = `meta.k8s.io/${version}`;
-  return { kind: "Table", apiVersion, metadata: meta, columnDefinitions, rows };
+  // Kinds that only their metadata is printed of have no rows at all where there is nothing.
+  const none = rows.length === 0 && columnDefinitions.length === 2 && columnDefinitions[1]!.name === "Created At";
+  return { kind: "Table", apiVersion, metadata: meta, columnDefinitions, rows: none ? null : rows };
 }

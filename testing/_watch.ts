@@ -11,6 +11,7 @@
  *
  * @module
  */
+import { builtinSchema, emptyObject } from "./_builtin.ts";
 import type { Call } from "./_call.ts";
 import { DEFINITIONS } from "./_definitions.ts";
 import { encodeObject, partial, partialVersion, type Representation } from "./_encode.ts";
@@ -25,6 +26,7 @@ import {
   selectionOf,
   timeoutSeconds,
 } from "./_read.ts";
+import type { ResourceInfo } from "./_registry.ts";
 import { expired, versionTooLarge } from "./_status.ts";
 import type { State, StoredEvent } from "./_store.ts";
 import { checkInclude, tableOf } from "./_table.ts";
@@ -126,7 +128,7 @@ class Stream {
     const { info } = this.#call;
     const annotations = initialEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
     const metadata = { resourceVersion: String(version), ...annotations };
-    let object: Fields = { kind: info.kind, apiVersion: info.apiVersion, metadata };
+    let object: Fields = { ...emptyOf(info), kind: info.kind, apiVersion: info.apiVersion, metadata };
     if (this.#as === "table") return this.#table("BOOKMARK", { object: object as Kube, version });
     if (this.#as !== "object") object = partial({ metadata }, partialVersion(this.#as));
     this.#outlet.send(line("BOOKMARK", JSON.stringify(object)), true);
@@ -135,6 +137,17 @@ class Stream {
   error(status: unknown): void {
     this.#outlet.send(line("ERROR", JSON.stringify(status)));
   }
+}
+
+/** A built-in kind's object before anything is set, as bookmarks carry it. */
+function emptyOf({ group, version, kind, custom }: ResourceInfo): Fields {
+  const schema = custom ? undefined : builtinSchema(group, version, kind);
+  if (!schema) return {};
+  const empty = emptyObject(schema) as Fields;
+  // The replicas of these are no pointers inside a real server.
+  return group === "apps" && kind !== "DaemonSet" && empty.spec
+    ? { ...empty, spec: { replicas: 0, ...empty.spec } }
+    : empty;
 }
 
 function stamped({ object, writtenAs }: State, version: number): State {
@@ -159,7 +172,9 @@ export function watch(call: Call): ReadableStream<Uint8Array> {
   const as = representation(call, false);
   if (as === "table") checkInclude(query);
   const bookmarks = ["true", "1"].includes(query.get("allowWatchBookmarks") ?? "");
-  const initial = query.get("sendInitialEvents");
+  const fresh = asked === "" || asked === "0";
+  // A watch that says neither, from no version, is one of initial events.
+  const initial = query.get("sendInitialEvents") ?? (fresh && !query.get("resourceVersionMatch") ? "true" : null);
   const timeout = seconds > 0 ? seconds * 1000 : MIN_TIMEOUT * (1 + server.random());
   const collection = collectionOf(call);
   let finish = (): void => {}, dispose = (): void => {};
@@ -195,7 +210,7 @@ export function watch(call: Call): ReadableStream<Uint8Array> {
       if (signal.aborted) return abort();
       if (server.closed.aborted) return close();
 
-      const sendsState = initial === "true" || (initial === null && (asked === "" || asked === "0"));
+      const sendsState = initial === "true";
       const oldest = Math.max(collection.compacted, server.store.restarted);
       if (!sendsState && from > 0 && from < oldest) {
         stream.error(expired(`too old resource version: ${from} (${oldest})`).status);

@@ -99,6 +99,8 @@ export class ApiServer implements AsyncDisposable {
     };
     this.#resources.use(serveDefinitions(this.#state));
     seed(this.#state);
+    // Watches begin after that, as a watch cache does.
+    store.restart();
     this.#resources.use(runControllers(this.#state, controllers, performer(this.#state), controllerDelay));
     this.#requests = new Requests(keepRequests);
     this.requests = this.#requests.list;
