@@ -11,6 +11,7 @@
  */
 import { type FieldError, invalid } from "./_field_error.ts";
 import { isObject, type JsonObject } from "./_json.ts";
+import { validateMetadata } from "./_metadata.ts";
 import type { Schema } from "./_schema.ts";
 import { anywhere } from "./_schema_facts.ts";
 
@@ -30,7 +31,10 @@ function visit(value: unknown, schema: Schema, path: string, errors: FieldError[
     if (schema.items === undefined) return;
     for (const [index, item] of value.entries()) visit(item, schema.items, `${path}[${index}]`, errors);
   } else if (isObject(value)) {
-    if (schema["x-kubernetes-embedded-resource"] === true) checkType(value, path, errors);
+    if (schema["x-kubernetes-embedded-resource"] === true) {
+      checkType(value, path, errors);
+      errors.push(...checkMetadata(value.metadata, path));
+    }
     const { properties, additionalProperties: rest } = schema;
     for (const key in value) {
       if (properties !== undefined && Object.hasOwn(properties, key)) {
@@ -38,6 +42,14 @@ function visit(value: unknown, schema: Schema, path: string, errors: FieldError[
       } else if (typeof rest === "object") visit(value[key], rest, `${path}[${key}]`, errors);
     }
   }
+}
+
+/** What is wrong with labels and the like; a name within an object may be any. */
+function checkMetadata(metadata: unknown, path: string): FieldError[] {
+  if (!isObject(metadata)) return [];
+  const { generateName: _, ...rest } = metadata;
+  return validateMetadata({ ...rest, name: "any" }, false, "subdomain", true)
+    .map(({ field, reason, message }) => ({ field: `${path}.${field}`, reason, message }));
 }
 
 function checkType(value: JsonObject, path: string, errors: FieldError[]): void {

@@ -11,6 +11,8 @@
  * @module
  */
 
+import { readLoose } from "./_addresses.ts";
+
 const HEX = /^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/;
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const uuid = (version: number) =>
@@ -20,14 +22,18 @@ const uuid = (version: number) =>
     }[0-9a-f]{3}-?[0-9a-f]{12}$`,
     "i",
   );
-const HOST =
-  /^([a-zA-Z0-9\p{L}]([-a-zA-Z0-9\p{L}]{0,61}[a-zA-Z0-9\p{L}])?\.)*[a-zA-Z0-9\p{L}]([-a-zA-Z0-9\p{L}]{0,61}[a-zA-Z0-9\p{L}])?\.?$/u;
+const SIGN = "[a-zA-Z0-9\\p{S}\\p{L}]";
+const HOST = new RegExp(
+  `^(${SIGN}(-?${SIGN}{0,62})?|(${SIGN}((${SIGN}|-){0,61}${SIGN})?\\.)+[a-zA-Z\\p{L}]{2,63})$`,
+  "u",
+);
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
-const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:?\d{2})$/;
+const DATE_TIME = /^(\d{4}-\d{2}-\d{2})t(\d{2}):(\d{2}):(\d{2})(.\d+)?(z|[+-]\d{2}:\d{2})$/i;
 const DURATION = /^[+-]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*)$/;
+/** Anywhere in the text, a number and a unit, as Scala writes them. */
 const WORDY_DURATION =
-  /^(\d+(\.\d+)?\s*(ns|nanos?|nanoseconds?|us|µs|μs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)\s*)+$/i;
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+  /\d+\s*((ns|us|µs|ms|s|m|h|hr|d|w|wk)(?![A-Za-zµ])|(nano|micro|milli|sec|min|hour|day|week)[A-Za-zµ]*)/i;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
 const CARD = /^\d{13,19}$/;
 const PHONE_SSN = /^\d{3}[- ]?\d{2}[- ]?\d{4}$/;
 
@@ -44,9 +50,9 @@ function isDateTime(text: string): boolean {
   return match !== null && isDate(match[1]!) && Number(match[2]) < 24 && Number(match[3]) < 60 && Number(match[4]) < 60;
 }
 
+/** Zeros in front of a number are let through. */
 function isIpv4(text: string): boolean {
-  return /^\d{1,3}(\.\d{1,3}){3}$/.test(text) &&
-    text.split(".").every((part) => Number(part) < 256 && (part === "0" || !part.startsWith("0")));
+  return text.includes(".") && readLoose(text) !== undefined;
 }
 
 function isIpv6(text: string): boolean {
@@ -69,15 +75,29 @@ function isCidr(text: string): boolean {
   return isIpv4(address) && Number(bits) <= 32 || isIpv6(address) && Number(bits) <= 128;
 }
 
+const sum = (digits: string, weigh: (index: number) => number): number =>
+  [...digits].reduce((total, digit, index) => total + (digit === "X" ? 10 : Number(digit)) * weigh(index), 0);
+
+function isIsbn10(text: string): boolean {
+  const bare = text.replaceAll(/[\s-]/g, "");
+  return /^\d{9}[\dX]$/.test(bare) && sum(bare, (index) => index + 1) % 11 === 0;
+}
+
+function isIsbn13(text: string): boolean {
+  const bare = text.replaceAll(/[\s-]/g, "");
+  return /^\d{13}$/.test(bare) && sum(bare, (index) => index % 2 === 0 ? 1 : 3) % 10 === 0;
+}
+
 function isUri(text: string): boolean {
   // deno-lint-ignore no-control-regex -- what Go's parser refuses
   if (/[\x00-\x20\x7f]/.test(text) || text === "") return false;
+  if (/%(?![0-9a-fA-F]{2})/.test(text.split("?")[0]!)) return false;
   return text.startsWith("/") || /^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(text);
 }
 
 function isEmail(text: string): boolean {
   const address = /<([^<>]+)>$/.exec(text)?.[1] ?? text;
-  return /^("[^"]+"|[^\s@<>,;:\\"()[\]]+)@[^\s@<>]+$/.test(address);
+  return /^("[^"]+"|[^\s@<>,;:\\"()[\].]+(\.[^\s@<>,;:\\"()[\].]+)*)@[^\s@<>.]+(\.[^\s@<>.]+)*$/.test(address);
 }
 
 const hasLuhn = (text: string) =>
@@ -104,14 +124,14 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ["uuid3", matches(uuid(3))],
   ["uuid4", matches(uuid(4))],
   ["uuid5", matches(uuid(5))],
-  ["isbn", (text: string) => /^(\d{9}[\dXx]|\d{13})$/.test(text.replaceAll(/[\s-]/g, ""))],
-  ["isbn10", (text: string) => /^\d{9}[\dXx]$/.test(text.replaceAll(/[\s-]/g, ""))],
-  ["isbn13", (text: string) => /^\d{13}$/.test(text.replaceAll(/[\s-]/g, ""))],
+  ["isbn", (text: string) => isIsbn10(text) || isIsbn13(text)],
+  ["isbn10", isIsbn10],
+  ["isbn13", isIsbn13],
   ["creditcard", (text: string) => {
     const digits = text.replaceAll(/[^0-9]/g, "");
     return CARD.test(digits) && hasLuhn(digits);
   }],
-  ["ssn", matches(PHONE_SSN)],
+  ["ssn", (text: string) => text.length === 11 && PHONE_SSN.test(text)],
   ["hexcolor", matches(HEX)],
   ["rgbcolor", matches(/^rgb\(\s*(\d{1,2}|1\d\d|2[0-4]\d|25[0-5])\s*(,\s*(\d{1,2}|1\d\d|2[0-4]\d|25[0-5])\s*){2}\)$/)],
   ["byte", matches(BASE64)],

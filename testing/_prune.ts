@@ -69,6 +69,7 @@ class Pruner {
       const before = value[key];
       let after = before;
       if (embedded && META_FIELDS.has(key)) {
+        if (!resource) checkMetaField(key, before, at);
         if (key === "metadata") after = this.#metadata(before, metadataSchema(), at, resource);
       } else {
         const known = schema && childOf(schema, key);
@@ -105,6 +106,18 @@ class Pruner {
     }
     return out ?? value;
   }
+}
+
+/** Refuses what makes up an object within an object, if it is of another type. */
+function checkMetaField(key: string, value: unknown, path: string): void {
+  if (key !== "metadata") {
+    if (typeof value === "string" || value === null) return;
+    throw new DecodeError(`${path}: Invalid value: ${JSON.stringify(value)}: must be a string`);
+  }
+  if (isObject(value) || value === null) return;
+  const type = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+  const why = `json: cannot unmarshal ${type} into Go value of type v1.ObjectMeta`;
+  throw new DecodeError(`${path}: Invalid value: ${JSON.stringify(value)}: ${why}`);
 }
 
 /** Refuses metadata within an object that no metadata can be read from. */

@@ -17,6 +17,7 @@ import { checkLists } from "./_list_types.ts";
 import { fieldSchema, type Schema } from "./_schema.ts";
 import { checkEmbedded } from "./_embedded.ts";
 import { duplicateOf, type FieldError, invalid, noField, shown } from "./_field_error.ts";
+import { checkRange, goFormat, isInteger, isMultiple } from "./_validate_numbers.ts";
 
 /** What {@linkcode validate} is told. */
 export interface ValidateOptions {
@@ -65,7 +66,7 @@ function fieldOf(path: string, { field }: Context): string {
 function typeName(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  if (typeof value === "number") return isInteger(value) ? "integer" : "number";
   return typeof value === "object" ? "object" : typeof value;
 }
 
@@ -93,7 +94,7 @@ function isPlainly(value: unknown, schema: Schema): boolean {
     case "object":
       return isObject(value);
     case "integer":
-      return Number.isInteger(value);
+      return typeof value === "number" && isInteger(value);
     default:
       return false;
   }
@@ -119,26 +120,6 @@ function checkType(value: unknown, schema: Schema, path: string, context: Contex
   return fits ? undefined : typeError(path, types.join(","), got, context);
 }
 
-function goFormat(value: number): string {
-  return Number.isInteger(value) ? "int64" : "double";
-}
-
-const INT_RANGES: Record<string, [number, number]> = {
-  int32: [-(2 ** 31), 2 ** 31 - 1],
-  uint32: [0, 2 ** 32 - 1],
-  uint64: [0, 2 ** 64],
-};
-
-/** Says whether a number has the type and format that are asked for. */
-function checkRange(value: number, schema: Schema, path: string): string | undefined {
-  const { type, format = "" } = schema;
-  if (type !== "integer") return undefined;
-  const [low, high] = INT_RANGES[format] ?? [-(2 ** 63), 2 ** 63];
-  if (Number.isInteger(value) && value >= low && value <= high) return undefined;
-  const text = format === "" ? "(default format)" : `with format ${format}`;
-  return `Checked value must be of type integer ${text} in ${path}`;
-}
-
 function checkNumber(value: number, schema: Schema, path: string, result: Result): void {
   const add = (text: string) =>
     result.errors.push(invalid(fieldOf(path, result), value, `${bodyText(path)} should be ${text}`));
@@ -156,11 +137,6 @@ function checkNumber(value: number, schema: Schema, path: string, result: Result
       add(`greater than ${schema.exclusiveMinimum ? "" : "or equal to "}${minimum}`);
     }
   }
-}
-
-function isMultiple(value: number, factor: number): boolean {
-  const quotient = value / factor;
-  return Math.abs(quotient - Math.round(quotient)) < 1e-9;
 }
 
 /** Only the first of these is reported. */
@@ -193,8 +169,16 @@ function composite(message: string, { field }: Context): FieldError {
   };
 }
 
+/** Numbers are cut to integers before they are held against one. */
+function isAllowed(allowed: unknown, value: unknown): boolean {
+  if (typeof allowed === "number" && typeof value === "number" && Number.isInteger(allowed)) {
+    return Math.trunc(value) === allowed;
+  }
+  return equalJson(allowed, value);
+}
+
 function checkEnum(value: unknown, schema: Schema, path: string, context: Context): FieldError | undefined {
-  if (schema.enum === undefined || schema.enum.some((allowed) => equalJson(allowed, value))) return undefined;
+  if (schema.enum === undefined || schema.enum.some((allowed) => isAllowed(allowed, value))) return undefined;
   const values = schema.enum.map((allowed) => typeof allowed === "string" ? allowed : JSON.stringify(allowed));
   const message = `Unsupported value: ${shown(value)}: supported values: ${
     values.map((v) => JSON.stringify(v)).join(", ")
