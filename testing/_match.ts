@@ -12,25 +12,22 @@
  * @module
  */
 
-/** One value, or any of several. */
-type OneOf = string | readonly string[];
-
-/** Which requests are meant: all that agree in each member that is given. */
+/** Which requests are meant: all that agree in each member that is given, with one value or with any of several. */
 export interface RequestMatch {
   /** The name of the user. @default {any} */
-  readonly user?: OneOf | undefined;
+  readonly user?: string | readonly string[] | undefined;
   /** The name that `ApiServer.client()` gave the client; else what its `User-Agent` begins with, up to a slash. @default {any} */
-  readonly client?: OneOf | undefined;
+  readonly client?: string | readonly string[] | undefined;
   /** The verb as RBAC has it, such as `list` or `patch`. @default {any} */
-  readonly verb?: OneOf | undefined;
+  readonly verb?: string | readonly string[] | undefined;
   /** The plural, such as `leases`; empty for a path that is no resource. @default {any} */
-  readonly resource?: OneOf | undefined;
+  readonly resource?: string | readonly string[] | undefined;
   /** The subresource; empty for the object itself. @default {any} */
-  readonly subresource?: OneOf | undefined;
+  readonly subresource?: string | readonly string[] | undefined;
   /** The namespace; empty across namespaces and at cluster scope. @default {any} */
-  readonly namespace?: OneOf | undefined;
+  readonly namespace?: string | readonly string[] | undefined;
   /** The object's name; empty for a collection. @default {any} */
-  readonly name?: OneOf | undefined;
+  readonly name?: string | readonly string[] | undefined;
 }
 
 /** What a match is tried on. */
