@@ -23,12 +23,18 @@ import { badRequest, type Cause, cause, invalid } from "./_status.ts";
 const POLICIES = ["Foreground", "Background", "Orphan"];
 const UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
+/** What an object must be for it to be deleted. */
+export interface Preconditions {
+  readonly uid?: string | null | undefined;
+  readonly resourceVersion?: string | null | undefined;
+}
+
 /** What a deletion says. */
 export interface DeleteOptions {
   readonly propagationPolicy?: "Foreground" | "Background" | "Orphan" | undefined;
   readonly orphanDependents?: boolean | undefined;
   readonly gracePeriodSeconds?: number | undefined;
-  readonly preconditions?: { readonly uid?: string | null; readonly resourceVersion?: string | null } | undefined;
+  readonly preconditions?: Preconditions | undefined;
   readonly dryRun: boolean;
   /** True if only what cannot be read may go. */
   readonly unsafe: boolean;
@@ -77,13 +83,13 @@ export function deleteOptionsOf(value: Fields, collection = false): DeleteOption
 
 /** The options that a query holds. */
 export function deleteOptionsOfQuery(query: URLSearchParams, collection = false): DeleteOptions {
-  const uid = query.get("uid");
+  const uid = query.get("uid") || undefined, resourceVersion = query.get("resourceVersion") || undefined;
   return checked({
     propagationPolicy: query.get("propagationPolicy"),
     orphanDependents: parseFlag(query.get("orphanDependents")),
     gracePeriodSeconds: query.has("gracePeriodSeconds") ? parseInteger(query.get("gracePeriodSeconds")!) : undefined,
     dryRun: query.getAll("dryRun"),
-    preconditions: uid ? { uid } : undefined,
+    preconditions: uid || resourceVersion ? { uid, resourceVersion } : undefined,
     [UNSAFE]: parseFlag(query.get(UNSAFE)),
   }, collection);
 }

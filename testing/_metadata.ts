@@ -189,7 +189,8 @@ function validateFinalizers(finalizers: readonly string[] | undefined): Cause[] 
 export function validateMetadata(meta: DraftMeta, namespaced: boolean, rule: NameRule, lenient = false): Cause[] {
   const causes: Cause[] = [];
   if (meta.generateName) {
-    const prefix = meta.generateName.replace(/-$/, "a");
+    // A dash at the end, with what is before it, counts as a letter.
+    const prefix = meta.generateName.replace(/.-$/s, "a");
     causes.push(
       ...validateName(prefix, rule).map((why) => cause.invalid("metadata.generateName", meta.generateName, why)),
     );

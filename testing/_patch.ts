@@ -11,7 +11,7 @@
  */
 import { view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
-import { checkSize, mediaType, notAnObject, parseYaml } from "./_codec.ts";
+import { checkSize, goKind, mediaType, notAnObject, parseYaml, wrongTypeMeta } from "./_codec.ts";
 import { decode, unknownFields, unmarshalErrors } from "./_decode.ts";
 import { type Conflict, conflictCauses, conflictMessage } from "./_conflicts.ts";
 import { answerOf } from "./_encode.ts";
@@ -24,7 +24,8 @@ import { checkWriteOptions, fieldValidation } from "./_options.ts";
 import { resetBy, schemaOf } from "./_ownership.ts";
 import { readPatch } from "./_patch_body.ts";
 import { strategicMerge } from "./_strategic.ts";
-import { badRequest, cause, conflict, internal, invalid, StatusError } from "./_status.ts";
+import { groupOf } from "../resource.ts";
+import { badRequest, cause, conflict, internal, internalError, invalid, StatusError } from "./_status.ts";
 import { goPrint } from "./_typed_check.ts";
 import { yamlError } from "./_yaml_error.ts";
 import { repeatedKeys } from "./_yaml_keys.ts";
@@ -75,8 +76,9 @@ export function patch(call: Call): Answer {
   const old = view(call.info, mustExist(call, live));
   const { value, problems } = readPatch(body, type);
   const patched = patchedObject(call, type, old, value);
-  const shown = type === "strategic" ? goPrint(value) : JSON.stringify(patched);
-  const refuse = (why: string): StatusError => unprocessable(shown, why);
+  const given = { ...patched };
+  const shown = (): string => type === "strategic" ? goPrint(value) : inGoOrder(given, call.info.custom !== undefined);
+  const refuse = (why: string): StatusError => unprocessable(shown(), why);
   matchKind(call, patched, old, refuse);
   const object = decode(call, patched, { refuse, duplicates: problems, sorted: true });
   return answerOf(call.info, 200, update(call, live!, object, { subresource }));
@@ -118,18 +120,28 @@ function ownMetadata(metadata: unknown): unknown {
 
 /** Refuses a patch that makes another kind of an object; a kind that was taken away stays. */
 function matchKind({ info, warnings }: Call, patched: Fields, old: Kube, refuse: (why: string) => StatusError): void {
+  if (info.custom) checkTypeMeta(patched, refuse);
   patched.kind ??= old.kind;
   patched.apiVersion ??= old.apiVersion;
   if (patched.apiVersion === old.apiVersion && (patched.kind === old.kind || info.custom)) return;
   if (!info.custom) throw refuse(`no kind "${patched.kind}" is registered for version "${patched.apiVersion}"`);
+  const group = groupOf(patched.apiVersion);
   // Nothing is known of another version's members.
-  for (const name of Object.keys(patched).sort()) {
+  for (const name of group === info.group ? Object.keys(patched).sort() : []) {
     if (!["apiVersion", "kind", "metadata"].includes(name)) warnings.push(`unknown field ${JSON.stringify(name)}`);
   }
-  const subject = { group: info.group, kind: patched.kind };
+  const subject = { group, kind: patched.kind };
   throw invalid(subject, old.metadata.name!, [
     cause.invalid("apiVersion", patched.apiVersion, `must be ${old.apiVersion}`),
   ]);
+}
+
+/** Refuses a patch that takes the kind or the version of a custom resource away. */
+function checkTypeMeta(patched: Fields, refuse: (why: string) => StatusError): void {
+  const wrong = wrongTypeMeta(patched);
+  if (wrong !== undefined) throw refuse(`couldn't get version/kind; json parse error: ${wrong}`);
+  if (!patched.kind) throw refuse(`Object 'Kind' is missing in '${inGoOrder(patched, true)}'`);
+  if (!patched.apiVersion) throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
 }
 
 /** What the pure parts threw, as the server says it. */
@@ -152,8 +164,10 @@ export function readApplied(call: Call): Fields {
   } catch (error) {
     throw badRequest(`error encoding patch: ${yamlError(call.body, error as Error)}`);
   }
+  if (value === null) value = {};
   if (!isObject(value)) {
-    throw badRequest("error decoding YAML: json: cannot unmarshal array into Go value of type map[string]interface {}");
+    const why = `json: cannot unmarshal ${goKind(value)} into Go value of type map[string]interface {}`;
+    throw badRequest(`error decoding patch: error unmarshaling JSON: while decoding JSON: ${why}`);
   }
   const repeated = json && duplicateKeys(call.body, value).length === 0 ? [] : repeatedKeys(call.body);
   unknownFields(
@@ -165,19 +179,26 @@ export function readApplied(call: Call): Fields {
   return value;
 }
 
+/** Refuses what is applied as another kind. */
+export function checkApplied(applied: Fields, apiVersion: string, kind: string): void {
+  if (applied.apiVersion === apiVersion && applied.kind === kind) return;
+  const text = (value: unknown): string => typeof value === "string" ? value : "";
+  const version = text(applied.apiVersion);
+  throw badRequest(`invalid object type: ${version.includes("/") ? "" : "/"}${version}, Kind=${text(applied.kind)}`);
+}
+
 function apply(call: Call, subresource: string): Answer {
   const { info, query, server } = call;
   const applied = readApplied(call);
-  if (applied.apiVersion !== info.apiVersion || applied.kind !== info.kind) {
-    const { apiVersion = "", kind = "" } = applied;
-    throw badRequest(`invalid object type: ${apiVersion.includes("/") ? "" : "/"}${apiVersion}, Kind=${kind}`);
-  }
-  if (applied.metadata?.managedFields !== undefined) throw badRequest("metadata.managedFields must be nil");
-  checkName(call, applied);
+  checkApplied(applied, info.apiVersion, info.kind);
+  const given: Fields = isObject(applied.metadata) ? applied.metadata : {};
+  if (given.managedFields !== undefined) throw badRequest("metadata.managedFields must be nil");
   const live = liveOf(call);
+  // What is there has its name.
+  if (!live || given.name) checkName(call, applied);
   const old = live && view(info, live);
   if (!live && subresource !== "") mustExist(call, live);
-  const { uid, resourceVersion } = applied.metadata;
+  const { uid, resourceVersion } = given;
   if (!live && uid) {
     throw conflict(
       info,
@@ -185,9 +206,8 @@ function apply(call: Call, subresource: string): Answer {
       `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
     );
   }
-  const mine: Fields = { ...applied, metadata: { ...applied.metadata } };
-  delete mine.metadata.resourceVersion;
-  delete mine.metadata.uid;
+  const { resourceVersion: _version, uid: _uid, ...metadata } = given;
+  const mine: Fields = { ...applied, metadata: given === applied.metadata ? metadata : applied.metadata ?? {} };
   let result;
   try {
     result = applyPatch({
@@ -242,6 +262,12 @@ function syncLastApplied(merged: Fields, applied: Fields): void {
   if (Object.keys(own).length > 0) copy.metadata.annotations = own;
   else delete copy.metadata.annotations;
   merged.metadata.annotations = { ...annotations, [LAST_APPLIED]: `${JSON.stringify(sortedKeys(copy))}\n` };
+}
+
+/** A patched object as the real server has it: built-in kinds keep the order of their members' members. */
+function inGoOrder(patched: Fields, deep: boolean): string {
+  const members = Object.keys(patched).sort().map((key) => [key, deep ? sortedKeys(patched[key]) : patched[key]]);
+  return JSON.stringify(Object.fromEntries(members));
 }
 
 function sortedKeys(value: unknown): unknown {

@@ -20,13 +20,13 @@ import { jsonPatch, mergePatch } from "./_json_patch.ts";
 import { applyPatch, trackUpdate } from "./_managed_fields.ts";
 import { clone, equal, field, type Fields, isObject, type Kube, setField, timestamp } from "./_objects.ts";
 import { checkWriteOptions } from "./_options.ts";
-import { applyConflict, asStatus, type PatchType, readApplied, typeOf, unprocessable } from "./_patch.ts";
+import { applyConflict, asStatus, checkApplied, type PatchType, readApplied, typeOf, unprocessable } from "./_patch.ts";
 import { readPatch } from "./_patch_body.ts";
 import { goPrint } from "./_typed_check.ts";
 import { SCALE } from "./_registered.ts";
 import { rootType } from "./_root_type.ts";
 import { managersOfObject, managersOfScale, SCALE_VERSION } from "./_scale_managers.ts";
-import { badRequest, cause, internal, internalError, invalid, modified } from "./_status.ts";
+import { cause, internal, internalError, invalid, modified } from "./_status.ts";
 import { strategicMerge } from "./_strategic.ts";
 import type { Revision } from "./_store.ts";
 import { checkTyped, errorText } from "./_typed_check.ts";
@@ -200,10 +200,7 @@ function write(call: Call, wanted: Kube): Answer {
 function apply(call: Call): Answer {
   const { info, query } = call;
   const applied = readApplied(call);
-  const { apiVersion = "", kind = "", metadata } = applied;
-  if (apiVersion !== SCALE_VERSION || kind !== "Scale") {
-    throw badRequest(`invalid object type: ${apiVersion.includes("/") ? "" : "/"}${apiVersion}, Kind=${kind}`);
-  }
+  checkApplied(applied, SCALE_VERSION, "Scale");
   const live = mustExist(call, liveOf(call));
   const now = owned(call, view(info, live));
   // Nothing converts the scale of a custom resource: what neither conflicts nor is as before fails.
@@ -213,7 +210,7 @@ function apply(call: Call): Answer {
   if (info.custom && now.metadata.managedFields === undefined) {
     throw internal(`failed to create manager for existing fields: ${unconverted("live object (/")}`);
   }
-  const { namespace = "", name = "" } = metadata ?? {};
+  const { namespace = "", name = "" } = applied.metadata ?? {};
   const errors = checkTyped(rootType(schema()), applied);
   if (errors.length > 0) {
     const which = `${namespace}/${name}; ${SCALE_VERSION}, Kind=Scale`;

@@ -16,6 +16,7 @@ import { ownership } from "./ownership.ts";
 import { patch } from "./patch.ts";
 import { pods } from "./pods.ts";
 import { requests } from "./requests.ts";
+import { subresources } from "./subresources.ts";
 import { shards } from "./shards.ts";
 import { validation } from "./validation.ts";
 import { watch } from "./watch.ts";
@@ -35,6 +36,7 @@ const AREAS = [
   auth,
   discovery,
   requests,
+  subresources,
 ];
 
 /** Registers all behaviours as tests of a server. */

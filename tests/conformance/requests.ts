@@ -11,8 +11,6 @@ import { deployment, GROUP, map, pod, widget } from "./_widget.ts";
 const causes = ({ details }: Body): [string, string][] =>
   details.causes.map(({ field, reason }: Body) => [field, reason]);
 
-const AUTHORIZATION = "/apis/authorization.k8s.io/v1";
-
 /** Registers the behaviours. */
 export function requests(suite: Suite): void {
   methods(suite);
@@ -20,7 +18,6 @@ export function requests(suite: Suite): void {
   identity(suite);
   deletions(suite);
   options(suite);
-  subresources(suite);
 }
 
 function methods(suite: Suite): void {
@@ -150,6 +147,39 @@ function identity(suite: Suite): void {
     assertEquals([code, body.details.kind, causes(body)], [422, "Gadget", [["kind", "FieldValueInvalid"]]]);
   });
 
+  suite.test("A patch does not take the kind or the version of a custom resource away", async (at) => {
+    await at.widgets();
+    await at.ok("POST widgets", widget("a"));
+    assertEquals(await at.refused("merge widgets/a", { kind: null }), [422, "Invalid"]);
+    assertEquals(await at.refused("merge widgets/a", { apiVersion: null }), [500, "InternalError"]);
+    const { code, body } = await at.send("merge widgets/a", { apiVersion: "v2" });
+    assertEquals([code, causes(body), body.details.group], [422, [["apiVersion", "FieldValueInvalid"]], undefined]);
+  });
+
+  suite.test("What is applied to what is there needs no name, but metadata that are an object", async (at) => {
+    await at.ok("POST configmaps", map("a"));
+    const bare = { apiVersion: "v1", kind: "ConfigMap", data: { z: "z" } };
+    assertEquals((await at.ok("apply configmaps/a?fieldManager=x", bare)).data, { k: "v", z: "z" });
+    assertEquals(await at.refused("apply configmaps/b?fieldManager=x", bare), [400, "BadRequest"]);
+    const wrong = { ...bare, metadata: 5 };
+    assertEquals(await at.refused("apply configmaps/a?fieldManager=x", wrong), [500, undefined]);
+    for (const body of ["", "null", "5", "[]"]) {
+      assertEquals(await at.refused("apply configmaps/a?fieldManager=x", body), [400, "BadRequest"]);
+    }
+    const version = { apiVersion: 5, kind: "ConfigMap", metadata: { name: "a" } };
+    assertEquals(await at.refused("apply configmaps/a?fieldManager=x", version), [400, "BadRequest"]);
+  });
+
+  suite.test("A name that is to be made may end in a dash after anything, but is no dash alone", async (at) => {
+    const fields = async (generateName: string) => {
+      const { body } = await at.send("POST configmaps", { metadata: { generateName } });
+      return causes(body).map(([field]) => field);
+    };
+    assertEquals(await fields("A-"), ["metadata.name"]);
+    assertEquals(await fields("-"), ["metadata.generateName", "metadata.name"]);
+    assertEquals(await fields("a."), ["metadata.generateName"]);
+  });
+
   suite.test("A finalizer of a built-in kind needs a domain: its index is in the field", async (at) => {
     const { code, body } = await at.send("POST configmaps", map("a", {}, { finalizers: ["a/b", "plain", "no!"] }));
     assertEquals([code, causes(body).map(([field]) => field)], [
@@ -176,9 +206,11 @@ function deletions(suite: Suite): void {
     await at.ok("merge configmaps/a", { metadata: { finalizers: null } });
   });
 
-  suite.test("A query may say the uid of what is deleted", async (at) => {
+  suite.test("A query may say the uid and the version of what is deleted", async (at) => {
     await at.ok("POST configmaps", map("a"));
     assertEquals(await at.refused("DELETE configmaps/a?uid=other"), [409, "Conflict"]);
+    assertEquals(await at.refused("DELETE configmaps/a?resourceVersion=1"), [409, "Conflict"]);
+    assertEquals(await at.refused("DELETE configmaps?uid=other"), [409, "Conflict"]);
     assertEquals((await at.send("DELETE configmaps/a?uid=")).code, 200);
   });
 
@@ -245,6 +277,13 @@ function options(suite: Suite): void {
     }
   });
 
+  suite.test("A list from version 0 has all that is left, whatever its limit", async (at) => {
+    for (const name of ["a", "b", "c", "d"]) await at.ok("POST configmaps", map(name));
+    const { metadata } = await at.ok("GET configmaps?limit=1");
+    const rest = await at.ok(`GET configmaps?limit=1&resourceVersion=0&continue=${metadata.continue}`);
+    assertEquals([rest.items.length, rest.metadata.continue], [3, undefined]);
+  });
+
   suite.test("A field selector of nothing selects everything", async (at) => {
     await at.ok("POST configmaps", map("a"));
     for (const selector of ["==", "=", "!="]) {
@@ -265,92 +304,5 @@ function options(suite: Suite): void {
     await at.ok("POST widgets", widget("a"));
     const status = await at.send("merge widgets/a/status", { status: { replicas: -1 } });
     assertEquals([status.code, causes(status.body)], [422, [[".status.replicas", "FieldValueInvalid"]]]);
-  });
-}
-
-function subresources(suite: Suite): void {
-  suite.test("A scale is decoded as one: its name, its kind and its number are checked", async (at) => {
-    await at.ok("POST deployments", deployment("a"));
-    const scale = (replicas: unknown, metadata: Body = { name: "a" }) => ({ metadata, spec: { replicas } });
-    for (const body of [scale(1, {}), scale(1, { name: "b" }), scale("x"), deployment("a")]) {
-      assertEquals(await at.refused("PUT deployments/a/scale", body), [400, "BadRequest"]);
-    }
-    assertEquals(await at.refused("PUT deployments/a/scale", scale(1, { name: "a", uid: "x" })), [409, "Conflict"]);
-    assertEquals((await at.refused("merge deployments/a/scale", { spec: { replicas: "x" } }))[0], 422);
-    const { code, headers } = await at.send("PUT deployments/a/scale", { ...scale(2), nope: 1 });
-    assertEquals([code, headers.get("warning")], [200, '299 - "unknown field \\"nope\\""']);
-    assertEquals((await at.ok("GET deployments/a")).spec.replicas, 2);
-  });
-
-  suite.test("Who updated the replicas is named as of the scale's version when an apply of it conflicts", async (at) => {
-    await at.ok("POST deployments", deployment("a", { replicas: 2 }));
-    const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" }, spec: { replicas: 3 } };
-    const { code, body } = await at.send("apply deployments/a/scale?fieldManager=two", scale);
-    assertEquals([code, body.details.causes], [409, [{
-      reason: "FieldManagerConflict",
-      message: 'conflict with "tester" using autoscaling/v1',
-      field: ".spec.replicas",
-    }]]);
-    await at.ok("apply deployments/a/scale?fieldManager=two&force=true", scale);
-    const { metadata, spec } = await at.ok("GET deployments/a");
-    const mine = metadata.managedFields.find(({ manager }: Body) => manager === "two");
-    assertEquals([spec.replicas, mine.operation, mine.subresource, mine.time], [3, "Apply", "scale", undefined]);
-  });
-
-  suite.test("The scale of a custom resource is not applied: 409 when it conflicts, else 500", async (at) => {
-    await at.widgets();
-    await at.ok("POST widgets", widget("a", { size: 1, replicas: 1 }));
-    await at.ok("POST widgets", widget("b"));
-    const scale = (name: string) => (
-      { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name }, spec: { replicas: 3 } }
-    );
-    assertEquals(await at.refused("apply widgets/a/scale?fieldManager=two", scale("a")), [409, "Conflict"]);
-    assertEquals(await at.refused("apply widgets/a/scale?fieldManager=two&force=true", scale("a")), [500, undefined]);
-    assertEquals(await at.refused("apply widgets/b/scale?fieldManager=two", scale("b")), [500, undefined]);
-    assertEquals((await at.ok("GET widgets/a")).spec.replicas, 1);
-  });
-
-  suite.test("A Binding brings labels and annotations, and is made in the collection of bindings, too", async (at) => {
-    await at.ok("POST pods", pod("a"));
-    const binding = { metadata: { name: "a", labels: { l: "1" }, annotations: { n: "2" } }, target: { name: "node" } };
-    const wrong = { ...binding, metadata: { name: "a", uid: "other" } };
-    assertEquals(await at.refused("POST pods/a/binding", wrong), [409, "Conflict"]);
-    assertEquals((await at.refused("POST pods/a/binding", { ...binding, target: {} }))[0], 500);
-    const collection = `/api/v1/namespaces/${at.namespace}/bindings`;
-    assertEquals(await at.refused(`POST ${collection}`, { target: { name: "node" } }), [400, "BadRequest"]);
-    assertEquals((await at.ok(`POST ${collection}`, binding)).kind, "Status");
-    const { metadata, spec } = await at.ok("GET pods/a");
-    assertEquals([metadata.labels, metadata.annotations, spec.nodeName], [{ l: "1" }, { n: "2" }, "node"]);
-    assertEquals(await at.refused("POST pods/a/binding", binding), [409, "Conflict"]);
-  });
-
-  suite.test("A review has no metadata, and a local one is about its own namespace", async (at) => {
-    const resourceAttributes = { verb: "get", resource: "pods" };
-    const named = { metadata: { name: "x" }, spec: { user: "x", resourceAttributes } };
-    const { code, body } = await at.send(`POST ${AUTHORIZATION}/subjectaccessreviews`, named);
-    assertEquals([code, causes(body)], [422, [["metadata", "FieldValueInvalid"]]]);
-    const local = `${AUTHORIZATION}/namespaces/${at.namespace}/localsubjectaccessreviews`;
-    const elsewhere = await at.send(`POST ${local}`, { spec: { user: "x", resourceAttributes } });
-    assertEquals([elsewhere.code, causes(elsewhere.body)], [
-      422,
-      [["spec.resourceAttributes.namespace", "FieldValueInvalid"]],
-    ]);
-    const { namespace } = at;
-    const here = { spec: { user: "x", resourceAttributes: { ...resourceAttributes, namespace } } };
-    assertEquals((await at.ok(`POST ${local}`, here)).metadata.namespace, namespace);
-  });
-
-  suite.test("A review of rules is of a namespace, or 400", async (at) => {
-    const path = `${AUTHORIZATION}/selfsubjectrulesreviews`;
-    assertEquals(await at.refused(`POST ${path}`, { spec: {} }), [400, "BadRequest"]);
-    assertEquals((await at.send(`POST ${path}`, { spec: { namespace: "default" } })).code, 201);
-  });
-
-  suite.test("A request for a token is decoded as one", async (at) => {
-    await at.ok("POST serviceaccounts", { metadata: { name: "a" } });
-    const wrong = { spec: { expirationSeconds: "x" } };
-    assertEquals(await at.refused("POST serviceaccounts/a/token", wrong), [400, "BadRequest"]);
-    assertEquals(await at.refused("POST serviceaccounts/a/token", { kind: "Pod" }), [400, "BadRequest"]);
-    assertEquals((await at.ok("POST serviceaccounts/a/token", {})).spec.expirationSeconds, 3600);
   });
 }
