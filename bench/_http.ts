@@ -1,0 +1,36 @@
+/**
+ * Measures writes over HTTP: a server here, and a client in a process of its own.
+ *
+ * @module
+ */
+import { ApiServer } from "../testing/mod.ts";
+import type { Figure } from "./_figures.ts";
+import { DEFINITION, type Fetch } from "./_world.ts";
+import { measureWrites } from "./_writes.ts";
+
+/** How many requests are under way at once. */
+const CONCURRENCY = 10;
+
+/** Serves a client that measures. */
+export async function overHttp(): Promise<Figure[]> {
+  await using server = new ApiServer();
+  await server.apply(DEFINITION);
+  const { url } = await server.listen();
+  const client = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", `${import.meta.dirname}/api_server.ts`, "--client", url],
+    stdout: "piped",
+    stderr: "inherit",
+  });
+  const { stdout, success } = await client.output();
+  if (!success) throw new Error("The client failed");
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
+/** Measures from the client's side. */
+export function fromOutside(url: string): Promise<Figure[]> {
+  const send: Fetch = (request) => {
+    const { pathname, search } = new URL(request.url);
+    return fetch(new Request(`${url}${pathname}${search}`, request));
+  };
+  return measureWrites(send, 5000, "over HTTP", 3000, CONCURRENCY);
+}
