@@ -38,13 +38,19 @@ export function moduleVersion(goMod: string, module: string): string {
   throw new Error(`Cannot build the control plane: go.mod must require ${module}`);
 }
 
-/** The folder that the built programs are kept in: under `XDG_CACHE_HOME` or `~/.cache`, by version. */
+type Environment = (name: string) => string | undefined;
+
+/** A folder for what is built once: under `XDG_CACHE_HOME` or `~/.cache`. */
+export function cached(name: string, env: Environment = (name) => Deno.env.get(name)): string {
+  return `${env("XDG_CACHE_HOME") || `${env("HOME")}/.cache`}/tend/${name}`;
+}
+
+/** The folder that the built programs are kept in, by version. */
 export function cacheFolder(
   versions: { readonly kubernetes: string; readonly etcd: string },
-  env: (name: string) => string | undefined = (name) => Deno.env.get(name),
+  env?: Environment,
 ): string {
-  const cache = env("XDG_CACHE_HOME") || `${env("HOME")}/.cache`;
-  return `${cache}/tend/control-plane/${versions.kubernetes}-etcd${versions.etcd.replace("v", "")}`;
+  return cached(`control-plane/${versions.kubernetes}-etcd${versions.etcd.replace("v", "")}`, env);
 }
 
 /** Flags of the linker: without symbols, and with the version that the server is to report. */
@@ -66,9 +72,17 @@ export async function controlPlaneAssets(): Promise<string> {
   const kubernetes = await versionOf(API_SERVER);
   const folder = cacheFolder({ kubernetes, etcd: await versionOf(ETCD) });
   await Deno.mkdir(folder, { recursive: true });
-  await build(ETCD, folder, linkerFlags());
-  await build(API_SERVER, folder, linkerFlags(kubernetes));
+  await buildOnce(ETCD, folder, linkerFlags());
+  await buildOnce(API_SERVER, folder, linkerFlags(kubernetes));
   return folder;
+}
+
+async function buildOnce(program: Program, folder: string, ldflags: string): Promise<void> {
+  const target = `${folder}/${program.name}`;
+  if (await isFile(target)) return;
+  console.error(`Building ${program.name} ${await versionOf(program)} into ${folder}: this happens once`);
+  const instead = "KUBEBUILDER_ASSETS must name a folder with etcd and kube-apiserver";
+  await buildGo({ ...program, source: sourceOf(program), target, ldflags, instead });
 }
 
 function sourceOf(program: Program): string {
@@ -88,11 +102,27 @@ async function isFile(path: string): Promise<boolean> {
   }
 }
 
-function goBuild(program: Program, flags: readonly string[]): Deno.ChildProcess {
+/** What {@linkcode buildGo} builds. */
+export interface GoBuild {
+  /** The program's name. */
+  readonly name: string;
+  /** The folder with its `go.mod`. */
+  readonly source: string;
+  /** The package. */
+  readonly package: string;
+  /** The file that is written. */
+  readonly target: string;
+  /** Flags of the linker. */
+  readonly ldflags: string;
+  /** What helps where there is no Go. */
+  readonly instead?: string;
+}
+
+function start({ name, source, package: built, ldflags, instead }: GoBuild, output: string): Deno.ChildProcess {
   try {
     return new Deno.Command("go", {
-      args: ["build", "-v", "-trimpath", "-buildvcs=false", ...flags, program.package],
-      cwd: sourceOf(program),
+      args: ["build", "-v", "-trimpath", "-buildvcs=false", "-ldflags", ldflags, "-o", output, built],
+      cwd: source,
       env: { CGO_ENABLED: "0" },
       stdout: "null",
       stderr: "piped",
@@ -100,21 +130,22 @@ function goBuild(program: Program, flags: readonly string[]): Deno.ChildProcess 
   } catch (cause) {
     if (!(cause instanceof Deno.errors.NotFound)) throw cause;
     throw new Error(
-      `Cannot build ${program.name}: it needs Go in PATH, or KUBEBUILDER_ASSETS must name a folder with etcd and kube-apiserver`,
+      `Cannot build ${name}: it needs Go in PATH${instead === undefined ? "" : `, or ${instead}`}`,
       { cause },
     );
   }
 }
 
-/** Builds a program under a name of its own and renames it, so that what is there is whole. */
-async function build(program: Program, folder: string, ldflags: string): Promise<void> {
-  const target = `${folder}/${program.name}`;
-  if (await isFile(target)) return;
-  const partial = `${target}.${crypto.randomUUID()}`;
-  console.error(`Building ${program.name} ${await versionOf(program)} into ${folder}: this happens once`);
+/**
+ * Builds a program under a name of its own and renames it, so that what is there is whole.
+ *
+ * @throws {Error} If the build fails, or there is no Go
+ */
+export async function buildGo(program: GoBuild): Promise<void> {
+  const partial = `${program.target}.${crypto.randomUUID()}`;
   const started = performance.now();
   const elapsed = (): string => `${Math.round((performance.now() - started) / 1000)} s`;
-  const child = goBuild(program, ["-ldflags", ldflags, "-o", partial]);
+  const child = start(program, partial);
   let lines = 0;
   let last = "";
   const timer = setInterval(() => console.error(`${program.name}: ${lines} packages, ${elapsed()}`), PROGRESS);
@@ -125,7 +156,7 @@ async function build(program: Program, folder: string, ldflags: string): Promise
     }
     const { code } = await child.status;
     if (code !== 0) throw new Error(`Cannot build ${program.name}: go build ended with exit code ${code}\n${last}`);
-    await Deno.rename(partial, target);
+    await Deno.rename(partial, program.target);
     console.error(`Built ${program.name} in ${elapsed()}`);
   } finally {
     clearInterval(timer);
