@@ -11,6 +11,7 @@ import { crud } from "./crud.ts";
 import { customResources } from "./custom_resources.ts";
 import { deletion } from "./deletion.ts";
 import { discovery } from "./discovery.ts";
+import { kinds } from "./kinds.ts";
 import { lists } from "./lists.ts";
 import { ownership } from "./ownership.ts";
 import { patch } from "./patch.ts";
@@ -33,6 +34,7 @@ const AREAS = [
   customResources,
   validation,
   pods,
+  kinds,
   auth,
   discovery,
   requests,
