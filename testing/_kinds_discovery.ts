@@ -4,7 +4,7 @@
  * ```ts
  * import { DISCOVERY } from "./_kinds_discovery.ts";
  *
- * console.assert(DISCOVERY.endpoints);
+ * console.assert(DISCOVERY.endpoints !== undefined);
  * ```
  *
  * @module

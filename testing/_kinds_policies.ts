@@ -299,6 +299,7 @@ const GROUP = "admissionregistration.k8s.io";
 /** The behaviours. */
 export const POLICIES: Readonly<Record<string, Behaviour>> = {
   [`validatingadmissionpolicies.${GROUP}`]: {
+    conditionalUpdate: true,
     status: true,
     desired: spec,
     defaults: defaultPolicy,
@@ -306,16 +307,19 @@ export const POLICIES: Readonly<Record<string, Behaviour>> = {
       subresource === "status" ? validateStatus(object) : validatePolicy(object, old),
   },
   [`validatingadmissionpolicybindings.${GROUP}`]: {
+    conditionalUpdate: true,
     desired: spec,
     defaults: ({ spec }) => defaultMatch(spec?.matchResources),
     validate: (object) => causesOf(binding, object),
   },
   [`mutatingadmissionpolicies.${GROUP}`]: {
+    conditionalUpdate: true,
     desired: spec,
     defaults: defaultPolicy,
     validate: (object, _apiVersion, _subresource, old) => validateMutating(object, old),
   },
   [`mutatingadmissionpolicybindings.${GROUP}`]: {
+    conditionalUpdate: true,
     desired: spec,
     defaults: ({ spec }) => defaultMatch(spec?.matchResources),
     validate: (object) => causesOf(mutatingBinding, object),

@@ -56,6 +56,7 @@ const runtimeClass: Check = members({
 /** The behaviours by storage. */
 export const RUNTIME: Readonly<Record<string, Behaviour>> = {
   "leases.coordination.k8s.io": {
+    conditionalUpdate: true,
     createOnUpdate: true,
     // Leaders are not elected by the server: what asks for that is dropped.
     defaults: ({ spec }) => {
@@ -64,6 +65,7 @@ export const RUNTIME: Readonly<Record<string, Behaviour>> = {
     validate: ({ spec }) => causesOf(lease, spec, "spec"),
   },
   "runtimeclasses.node.k8s.io": {
+    conditionalUpdate: true,
     createOnUpdate: true,
     validate: (object, _apiVersion, _subresource, old) =>
       old ? fixedByType(object, old, ["handler"]) : causesOf(runtimeClass, object),

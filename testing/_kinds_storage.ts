@@ -242,6 +242,7 @@ export const STORAGE: Readonly<Record<string, Behaviour>> = {
     validate: (object, _apiVersion, _subresource, old) => validateNodeDrivers(object, old),
   },
   [`csidrivers.${GROUP}`]: {
+    conditionalUpdate: true,
     returnsDeleted: true,
     warnings: ({ spec = {} }) =>
       !isEmpty(spec.tokenRequests) && spec.serviceAccountTokenInSecrets === undefined ? [TOKENS_IN_CONTEXT] : [],
