@@ -15,7 +15,7 @@ import { validateJobStatus } from "./_jobs_status.ts";
 import type { Behaviour } from "./_kind.ts";
 import { negatives } from "./_kinds_apps_numbers.ts";
 import { labelSelector, selects } from "./_label_selectors.ts";
-import { validateName } from "./_metadata.ts";
+import { validateLabelValue, validateName } from "./_metadata.ts";
 import { equal, type Fields } from "./_objects.ts";
 import { nameWarnings, templateWarnings, workloadWarnings } from "./_pods_warnings.ts";
 import { hasZone, isTimeZone, scheduleProblem } from "./_schedules.ts";
@@ -45,7 +45,9 @@ function prepareJob(job: Fields): void {
   const meta = template.metadata ??= {};
   meta.labels = merged(Object.fromEntries(ownLabels(job)), meta.labels ?? {});
   spec.selector = { ...spec.selector, matchLabels: merged({ [UID]: metadata.uid }, spec.selector?.matchLabels ?? {}) };
-  if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...meta.labels };
+  // They are the Job's own as well, once they are valid.
+  const valid = validateLabelValue(metadata.name).length === 0;
+  if (valid && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...meta.labels };
 }
 
 function generatedSelector(job: Fields): Cause[] {

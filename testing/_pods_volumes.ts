@@ -189,7 +189,7 @@ const SOURCES: Readonly<Record<string, Check>> = {
   azureDisk: members({
     diskName: needed(),
     diskURI: all(needed(), (value, at, causes) => {
-      if (!/^https:/.test(value ?? "")) causes.push(cause.unsupported(at, value ?? "", [BLOB]));
+      if (!/^(https:|\/subscriptions)/.test(value ?? "")) causes.push(cause.unsupported(at, value ?? "", [BLOB]));
     }),
   }),
   storageos: members({ volumeName: needed() }),
