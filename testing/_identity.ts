@@ -69,7 +69,7 @@ export function checkVersion({ info }: Call, object: Kube, old: Kube, replaces: 
   checkVersionText(resourceVersion);
   if (!resourceVersion || resourceVersion === "0") {
     if (behaviourOf(info).conditionalUpdate) {
-      const kind = { group: info.group, kind: info.custom ? info.plural : info.kind };
+      const kind = { group: info.group, kind: info.plural };
       throw invalid(kind, name, [cause.invalid("metadata.resourceVersion", 0, "must be specified for an update")]);
     }
     return;

@@ -89,6 +89,7 @@ function validateClass({ metadata, value = 0, preemptionPolicy }: Fields): Cause
 /** The behaviours by storage. */
 export const DISRUPTION: Readonly<Record<string, Behaviour>> = {
   "poddisruptionbudgets.policy": {
+    conditionalUpdate: true,
     status: true,
     desired: ({ spec }) => spec,
     prepareCreate: (object) => {

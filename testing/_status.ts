@@ -170,7 +170,8 @@ const REASONS = {
 
 /** Quotes a value as Go's messages do. */
 export function quoted(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : value === undefined ? "null" : JSON.stringify(value);
+  if (typeof value === "string") return JSON.stringify(value).replaceAll(/\\u00([01]\p{AHex})/gu, "\\x$1");
+  return value === undefined ? "null" : JSON.stringify(value);
 }
 
 /** Makes causes, in the words of Kubernetes' field errors. */

@@ -251,7 +251,8 @@ function reset(call: Call, object: Kube, old: Kube, subresource: string): Kube {
       ? { ...old.metadata, ...(managedFields ? { managedFields } : {}) }
       : keeping(object.metadata, old.metadata, behaviour.statusKeeps);
     const kept: Kube = { ...old, metadata };
-    if (status === undefined || status === null) delete kept.status;
+    // Of a custom resource a null is left to the validation: what may not be one was dropped when it was read.
+    if (status === undefined || (status === null && !call.info.custom)) delete kept.status;
     else kept.status = status;
     return kept;
   }

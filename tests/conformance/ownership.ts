@@ -162,6 +162,17 @@ export function ownership(suite: Suite): void {
     assertEquals([code, body.details.causes[0].field], [422, "status.list[1]"]);
   });
 
+  suite.test("A PUT of a Lease must say the version that it was made for, and one of a ConfigMap need not", async (at) => {
+    const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "a" }, spec: {} };
+    const { metadata } = await at.ok("POST leases", lease);
+    const refused = await at.send("PUT leases/a", lease);
+    assertEquals([refused.code, refused.body.details.kind], [422, "leases"]);
+    const { resourceVersion } = metadata;
+    await at.ok("PUT leases/a", { ...lease, metadata: { name: "a", resourceVersion } });
+    await at.ok("POST configmaps", map("a"));
+    await at.ok("PUT configmaps/a", map("a", { l: "w" }));
+  });
+
   suite.test("A name that is being freed is taken, and says so", async (at) => {
     await at.ok("POST configmaps", map("a", {}, { finalizers: ["example.com/f"] }));
     await at.ok("DELETE configmaps/a");
