@@ -105,6 +105,8 @@ export interface DecodeOptions {
   readonly sorted?: boolean | undefined;
   /** True if what was applied is to be decoded: nulls that may not be are left for the validation. */
   readonly applied?: boolean | undefined;
+  /** What is stored, as its schema wants it: what the object shares with that is not looked at again. */
+  readonly live?: Kube | undefined;
 }
 
 /** Decodes an object of the call's kind; the value may be changed. */
@@ -119,7 +121,7 @@ export function decode(call: Call, value: Fields, options: DecodeOptions = {}): 
   }
   const given = ordered(value, info.apiVersion, info.kind);
   const { object, problems } = info.custom
-    ? decodeCustom(info, given, refuse, options.applied)
+    ? decodeCustom(info, given, refuse, options)
     : decodeBuiltin(info, given, refuse);
   const found = [...duplicates, ...problems];
   if (found.length > 1 && !info.custom) arrange(found, problems, options.sorted ? "" : call.body);

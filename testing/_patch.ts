@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { view } from "./_behaviour.ts";
+import { isAsStored, view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
 import { checkSize, goKind, mediaType, notAnObject, parseYaml, wrongTypeMeta } from "./_codec.ts";
 import { decode, unknownFields, unmarshalErrors } from "./_decode.ts";
@@ -80,7 +80,8 @@ export function patch(call: Call): Answer {
   const shown = (): string => type === "strategic" ? goPrint(value) : inGoOrder(given, call.info.custom !== undefined);
   const refuse = (why: string): StatusError => unprocessable(shown(), why);
   matchKind(call, patched, old, refuse);
-  const object = decode(call, patched, { refuse, duplicates: problems, sorted: true });
+  const known = isAsStored(call.info, live!) ? old : undefined;
+  const object = decode(call, patched, { refuse, duplicates: problems, sorted: true, live: known });
   return answerOf(call.info, 200, update(call, live!, object, { subresource }));
 }
 
