@@ -157,6 +157,12 @@ export const WORKLOAD_CELLS: Readonly<Record<string, Cells>> = {
   // Stored as v2, whatever version is asked for.
   "autoscaling/v1 horizontalpodautoscalers": (object, { age }) => autoscaler(object, age),
   "autoscaling/v2 horizontalpodautoscalers": (object, { age }) => autoscaler(object, age),
+  "autoscaling/v1 scales": ({ metadata, spec, status }, { age }) => [
+    metadata.name,
+    spec?.replicas ?? 0,
+    status?.replicas ?? 0,
+    age,
+  ],
   "policy/v1 poddisruptionbudgets": ({ metadata, spec = {}, status = {} }, { age }) => [
     metadata.name,
     String(spec.minAvailable ?? "N/A"),

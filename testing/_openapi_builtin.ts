@@ -11,11 +11,14 @@
  */
 import data from "./_builtin_schemas.json" with { type: "json" };
 import type { Fields } from "./_objects.ts";
+import enumerations from "./_openapi_enums.json" with { type: "json" };
 
 const { kinds, definitions } = data as unknown as {
   kinds: Record<string, string>;
   definitions: Record<string, Fields>;
 };
+
+const enums: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = enumerations;
 
 const PLACES: readonly (readonly [prefix: string, place: string])[] = [
   ["meta.", "io.k8s.apimachinery.pkg.apis."],
@@ -46,7 +49,12 @@ class Describer {
     if (!Object.hasOwn(this.found, component)) {
       // Known before it is described, as definitions may refer to themselves.
       this.found[component] = {};
-      Object.assign(this.found[component]!, this.#schema(definitions[name]!));
+      const schema = this.#schema(definitions[name]!);
+      for (const [field, values] of Object.entries(enums[name] ?? {})) {
+        const property: Fields = schema.properties?.[field] ?? {};
+        (property.items ?? property).enum = values;
+      }
+      Object.assign(this.found[component]!, schema);
     }
     return { $ref: `#/components/schemas/${component}` };
   }

@@ -77,7 +77,25 @@ function customColumns(columns: readonly PrinterColumn[]): Fields[] {
   return [NAME, ...described];
 }
 
+/** The columns of scales, which are no resource of their own. */
+function scaleColumns(): Fields[] {
+  const column = (name: string, type: string, description: string): Fields => ({
+    name,
+    type,
+    format: "",
+    description,
+    priority: 0,
+  });
+  return [
+    NAME,
+    column("Desired", "integer", "replicas is the desired number of instances for the scaled object."),
+    column("Available", "integer", "replicas is the actual number of observed instances of the scaled object."),
+    column("Age", "string", AGE.description ?? ""),
+  ];
+}
+
 function builtinColumns(key: string): Fields[] {
+  if (key === "autoscaling/v1 scales") return scaleColumns();
   const columns = BUILTIN_COLUMNS[key] ?? [["Name", "string", "name", 0, 0], ["Created At", "date", "", 0, 5]] as const;
   return columns.map(([name, type, format, priority, text]) => ({
     name,
