@@ -58,9 +58,9 @@ export interface Behaviour {
   /** True if /status is the only way to write the status. */
   readonly status?: boolean;
   /** Sets what a write to /status may not change. */
-  readonly prepareStatus?: (object: Fields, old: Fields) => void;
+  readonly prepareStatus?: (object: Fields, old: Fields, server: Ground) => void;
   /** What comes of a write to other subresources: the object as it was, with the part that this is about. */
-  readonly parts?: Readonly<Record<string, (object: Fields, old: Fields) => Fields>>;
+  readonly parts?: Readonly<Record<string, (object: Fields, old: Fields, server: Ground) => Fields>>;
   /** True if a new object keeps the status that it comes with. */
   readonly keepsStatus?: boolean;
   /** True if PUT makes what is not there. */

@@ -9,8 +9,9 @@
  *
  * @module
  */
-import type { Behaviour } from "./_kind.ts";
-import type { Fields } from "./_objects.ts";
+import { checkDecision, checkRequest } from "./_certificate_rules.ts";
+import type { Behaviour, Ground } from "./_kind.ts";
+import { type Fields, timestamp } from "./_objects.ts";
 
 const APPROVALS = new Set(["Approved", "Denied"]);
 
@@ -22,11 +23,30 @@ function withConditions(old: Fields, list: readonly Fields[]): Fields {
   return { ...old, status: { ...old.status, ...(list.length > 0 ? { conditions: list } : {}) } };
 }
 
-/** An approval changes whether a request is approved or denied, and nothing else. */
-function approve(object: Fields, old: Fields): Fields {
-  const kept = conditions(old).filter(({ type }) => !APPROVALS.has(type));
-  const given = conditions(object).filter(({ type }) => APPROVALS.has(type));
-  return withConditions({ ...old, metadata: object.metadata }, [...kept, ...given]);
+/** Notes when conditions came, where a client does not say so. */
+function timed(list: readonly Fields[], old: Fields, server: Ground): Fields[] {
+  const now = timestamp(server.now());
+  return list.map((each) => {
+    const before = conditions(old).find(({ type, status }) => type === each.type && status === each.status);
+    return {
+      ...each,
+      lastUpdateTime: each.lastUpdateTime ?? now,
+      lastTransitionTime: each.lastTransitionTime ?? before?.lastTransitionTime ?? now,
+    };
+  });
+}
+
+/** An approval changes the conditions, and nothing else. */
+function approve(object: Fields, old: Fields, server: Ground): Fields {
+  return withConditions({ ...old, metadata: object.metadata }, timed(conditions(object), old, server));
+}
+
+/** A write of the status leaves alone what was decided. */
+function prepareStatus(object: Fields, old: Fields, server: Ground): void {
+  if (conditions(object).length === 0) return;
+  const kept = (each: Fields): Fields =>
+    APPROVALS.has(each.type) ? conditions(old).find(({ type }) => type === each.type) ?? each : each;
+  object.status = { ...object.status, conditions: timed(conditions(object).map(kept), old, server) };
 }
 
 /** The behaviours by storage. */
@@ -47,6 +67,10 @@ export const CERTIFICATES: Readonly<Record<string, Behaviour>> = {
     prepareUpdate: (object, old) => {
       object.spec = old.spec;
     },
+    names: "path",
+    validate: ({ metadata: _, ...object }, _apiVersion, subresource, old) =>
+      old ? checkDecision(object, old, subresource) : checkRequest(object.spec),
+    prepareStatus,
     parts: { approval: approve },
   },
 };

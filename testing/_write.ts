@@ -227,10 +227,10 @@ export function update(call: Call, live: Revision, object: Kube, options: Update
   if (!part) object = reset(call, object, old, subresource);
   if (!options.tracked && subresource !== "finalize") object = track(call, old, object, subresource);
   // What such a write drops again is noted as its manager's.
-  if (part) object = part(object, old) as Kube;
+  if (part) object = part(object, old, server) as Kube;
   admitUpdate(call, object, old);
   if (subresource === "" || subresource === "scale") behaviour.prepareUpdate?.(object, old as Kube, server);
-  if (subresource === "status") behaviour.prepareStatus?.(object, old);
+  if (subresource === "status") behaviour.prepareStatus?.(object, old, server);
   if (subresource !== "status" && behaviour.desired && !equal(behaviour.desired(object), behaviour.desired(old))) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
