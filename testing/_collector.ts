@@ -41,6 +41,8 @@ export class Collector {
   readonly #later: (work: () => void) => void;
   /** Dependents by the uid of an owner. */
   readonly #dependents = new Map<string, Map<string, Place>>();
+  /** What is being deleted, by uid. */
+  readonly #going = new Map<string, Place>();
   /** Those with an owner of a kind that is not served: looked at again when a kind is defined. */
   readonly #puzzling = new Map<string, Place>();
 
@@ -61,6 +63,7 @@ export class Collector {
     if (type === "DELETED") {
       this.#link(collection.id, undefined, previous?.object);
       const { uid } = current.object.metadata;
+      this.#going.delete(uid ?? "");
       const dependents = [...this.#dependents.get(uid ?? "")?.values() ?? []];
       for (const each of dependents) this.#later(() => this.#attempt(each));
       for (const { uid } of current.object.metadata.ownerReferences ?? []) this.#later(() => this.#release(uid));
@@ -68,7 +71,10 @@ export class Collector {
     }
     this.#link(collection.id, current.object, previous?.object);
     if ((current.object.metadata.ownerReferences ?? []).length > 0) this.#later(() => this.#attempt(place));
-    if (deleting(current.object)) this.#later(() => this.#finish(place));
+    if (deleting(current.object)) {
+      this.#going.set(current.object.metadata.uid ?? "", place);
+      this.#later(() => this.#finish(place));
+    }
     if (current.object.kind === "CustomResourceDefinition") this.#later(() => this.#reconsider());
   }
 
@@ -154,14 +160,8 @@ export class Collector {
 
   /** Goes on with an owner whose dependent is gone. */
   #release(uid: string): void {
-    for (const collection of this.#server.store.collections()) {
-      for (const { object } of collection.list()) {
-        if (object.metadata.uid !== uid) continue;
-        const { namespace = "", name = "" } = object.metadata;
-        if (deleting(object)) this.#finish({ storage: collection.id, namespace, name });
-        return;
-      }
-    }
+    const place = this.#going.get(uid);
+    if (place) this.#finish(place);
   }
 
   /** Takes the collector's own finalizers off an owner that is being deleted, when their work is done. */

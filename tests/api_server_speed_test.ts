@@ -5,6 +5,8 @@ import { Bucket } from "../testing/_bucket.ts";
 import { Recent, Revision } from "../testing/_revision.ts";
 import { Store } from "../testing/_store.ts";
 import { ApiServer } from "../testing/mod.ts";
+import { FakeTime } from "@std/testing/time";
+import { advance } from "./_time.ts";
 import { CONFIG_MAPS as MAPS, definition, SCHEMA, WIDGETS } from "./_api.ts";
 
 async function ask(server: ApiServer, method: string, path: string, body?: unknown): Promise<string> {
@@ -139,6 +141,32 @@ Deno.test("A write looks at no more objects where many are stored", async () => 
   const few = await writes("x");
   await fill(server, 300, 3);
   assertEquals(await writes("y"), few);
+});
+
+Deno.test("The garbage collector looks at no more objects where many are stored", async () => {
+  const time = new FakeTime();
+  try {
+    await using server = new ApiServer({ controllers: ["garbage-collector"] });
+    const collected = async (name: string): Promise<number> => {
+      const owner = JSON.parse(await ask(server, "POST", MAPS, { metadata: { name } }));
+      const { apiVersion, kind, metadata: { uid } } = owner;
+      const ownerReferences = [{ apiVersion, kind, name, uid, blockOwnerDeletion: true }];
+      await ask(server, "POST", MAPS, { metadata: { name: `${name}-dependent`, ownerReferences } });
+      const count = await reads(async () => {
+        await ask(server, "DELETE", `${MAPS}/${name}?propagationPolicy=Foreground`);
+        await advance(time, 100, 10);
+      });
+      const left = JSON.parse(await ask(server, "GET", MAPS)).items;
+      assert(left.every(({ metadata }: { metadata: { name: string } }) => !metadata.name.startsWith(name)));
+      return count;
+    };
+    await fill(server, 3);
+    const few = await collected("x");
+    await fill(server, 300, 3);
+    assertEquals(await collected("y"), few);
+  } finally {
+    time.restore();
+  }
 });
 
 Deno.test("A page looks at no more objects than it takes to fill it", () => {
