@@ -177,10 +177,4 @@ export function defaultPod(pod: JsonObject): void {
       within(resources, "limits", (limits) => preset(made(resources, "requests"), limits));
     });
   }
-  within(spec, "resources", (resources) => {
-    within(resources, "limits", (limits) => {
-      const known = Object.entries(limits).filter(([name]) => /^(cpu|memory|hugepages-.*)$/.test(name));
-      if (known.length > 0) preset(made(resources, "requests"), Object.fromEntries(known));
-    });
-  });
 }

@@ -111,6 +111,12 @@ function mergeLabelKeys({ spec, metadata }: Fields): void {
   }
 }
 
+/** Has a pod as a whole ask for its limits, where it asks for nothing itself. */
+function requestLimits({ resources }: Fields): void {
+  const known = Object.entries(resources?.limits ?? {}).filter(([name]) => /^(cpu|memory|hugepages-.*)$/.test(name));
+  if (known.length > 0) resources.requests = { ...Object.fromEntries(known), ...resources.requests };
+}
+
 /** Sets what admission and the server set in a new pod. */
 export function preparePod(pod: Fields, server: Ground): void {
   const { spec } = pod;
@@ -120,6 +126,7 @@ export function preparePod(pod: Fields, server: Ground): void {
   setTolerations(spec);
   setOverhead(pod, server);
   mergeLabelKeys(pod);
+  requestLimits(spec);
   pod.status = { phase: "Pending", qosClass: qosClass(spec) };
   if (spec.schedulingGates?.length > 0) {
     pod.status.conditions = [{

@@ -17,6 +17,7 @@ import { deleteOptionsOf } from "./_delete_options.ts";
 import { isEmptySelector, selects } from "./_label_selectors.ts";
 import { type Fields, type Kube, timestamp } from "./_objects.ts";
 import { checkWriteOptions, isDryRun } from "./_options.ts";
+import { writeOwnStatus } from "./_own_status.ts";
 import { EVICTION } from "./_registered.ts";
 import { badRequest, forbidden, internal, StatusError } from "./_status.ts";
 import { liveOf, matchNamespace, mustExist, namespaceOf } from "./_write.ts";
@@ -116,7 +117,7 @@ function disrupt(call: Call, budget: Kube, pod: Kube, dryRun: boolean): void {
     disruptedPods: { ...disruptedPods, [pod.metadata.name!]: now },
     conditions: allowed(status.conditions ?? [], left, metadata.generation ?? 0, now),
   };
-  call.server.store.collection(BUDGETS).put(namespaceOf(call), name, { ...budget, status: written });
+  writeOwnStatus(call.server, BUDGETS, budget, written);
 }
 
 /** Sets the condition that says whether more may go. */

@@ -14,6 +14,7 @@
 import type { Ground } from "./_kind.ts";
 import { demandOf, quantityOf } from "./_limits.ts";
 import type { Fields, Kube } from "./_objects.ts";
+import { writeOwnStatus } from "./_own_status.ts";
 import { qosClass } from "./_pods_admission.ts";
 import { nanosOf, sortedEntries, written } from "./_pods_resources.ts";
 import { forbidden } from "./_status.ts";
@@ -132,11 +133,15 @@ function problem(quota: Fields, storage: string, object: Fields, usage: Fields):
 }
 
 /** Refuses a new object that is beyond a quota of its namespace; counts it otherwise, if it is to be stored. */
-export function admitByQuotas(storage: string, object: Kube, server: Pick<Ground, "store">, dryRun: boolean): void {
+export function admitByQuotas(
+  storage: string,
+  object: Kube,
+  server: Pick<Ground, "store" | "now">,
+  dryRun: boolean,
+): void {
   const namespace = object.metadata.namespace;
   if (!namespace) return;
-  const collection = server.store.collection("resourcequotas");
-  const quotas = collection.list({ namespace });
+  const quotas = server.store.collection("resourcequotas").list({ namespace });
   if (quotas.length === 0) return;
   const usage = usageOf(storage, object);
   const [plural, ...group] = storage.split(".");
@@ -152,6 +157,6 @@ export function admitByQuotas(storage: string, object: Kube, server: Pick<Ground
     if (counted.length === 0) continue;
     const sums = counted.map((name) => [name, quantityOf(nanosOf(used[name]) + nanosOf(usage[name]))]);
     const status = { ...quota.status, used: { ...used, ...Object.fromEntries(sums) } };
-    collection.put(namespace, quota.metadata.name!, { ...quota, status });
+    writeOwnStatus(server, "resourcequotas", quota, status);
   }
 }
