@@ -113,11 +113,6 @@ function checkType(schema: Schema, level: Level, path: string, errors: FieldErro
   const { type = "" } = schema;
   const at = `${path}.type`;
   const embedded = schema["x-kubernetes-embedded-resource"] === true;
-  if (type !== "" && !TYPES.includes(type)) {
-    const message = `Unsupported value: ${shown(type)}: supported values: ${TYPES.map(shown).join(", ")}`;
-    errors.push({ field: at, reason: "FieldValueNotSupported", message });
-    return;
-  }
   if (type === "array" && schema.items === undefined) errors.push(required(`${path}.items`, "must be specified"));
   if (embedded && type !== "object") {
     const text = "must be object if x-kubernetes-embedded-resource is true";
@@ -128,6 +123,10 @@ function checkType(schema: Schema, level: Level, path: string, errors: FieldErro
   }
   if (level === "root" && type !== "" && type !== "object") {
     errors.push(invalid(at, type, "must be object at the root"));
+  }
+  if (type !== "" && !TYPES.includes(type)) {
+    const message = `Unsupported value: ${shown(type)}: supported values: ${TYPES.map(shown).join(", ")}`;
+    errors.push({ field: at, reason: "FieldValueNotSupported", message });
   }
 }
 

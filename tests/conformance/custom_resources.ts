@@ -222,4 +222,14 @@ export function customResources(suite: Suite): void {
     assertEquals((await at.ok(`merge ${path}/a`, { status: { x: 2 } })).metadata.generation, 2);
     await at.ok(`DELETE ${DEFINITIONS}/gadgets.${name}.example.com`);
   });
+
+  suite.test("The type of a schema's root is object: another is one cause, and one that there is not two", async (at) => {
+    const name = unique();
+    const fields = async (type: string) => {
+      const { body } = await at.send(`POST ${DEFINITIONS}?dryRun=All`, gadget(name, { type }));
+      return body.details.causes.map(({ reason }: Body) => reason);
+    };
+    assertEquals(await fields("string"), ["FieldValueInvalid"]);
+    assertEquals(await fields("nope"), ["FieldValueInvalid", "FieldValueNotSupported"]);
+  });
 }
