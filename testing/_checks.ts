@@ -48,7 +48,9 @@ export function all(...checks: readonly Check[]): Check {
 /** Checks the members of an object, in the order of the table; those that are not there, too. */
 export function members(table: Readonly<Record<string, Check>>): Check {
   return (value, at, causes) => {
-    for (const name in table) table[name]!(isObject(value) ? value[name] ?? undefined : undefined, below(at, name), causes);
+    for (const name in table) {
+      table[name]!(isObject(value) ? value[name] ?? undefined : undefined, below(at, name), causes);
+    }
   };
 }
 
@@ -187,4 +189,9 @@ export function fixed(object: Fields, old: Fields, names: readonly string[], at 
 export function fixedByType(object: Fields, old: Fields, names: readonly string[], at = ""): Cause[] {
   return names.filter((name) => !equal(object[name], old[name]))
     .map((name) => ({ ...cause.invalid(below(at, name), null, "field is immutable"), late: true }));
+}
+
+/** Makes empty lists of an object null, as they come back from where objects are stored. */
+export function emptyToNull(object: Fields | undefined, ...names: readonly string[]): void {
+  for (const name of names) if (object && isEmpty(object[name])) object[name] = null;
 }

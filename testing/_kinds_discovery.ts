@@ -16,6 +16,7 @@ import {
   type Check,
   declared,
   each,
+  emptyToNull,
   fixedByType,
   given,
   isEmpty,
@@ -184,6 +185,11 @@ function sliceWarnings({ metadata, addressType, endpoints = [] }: Fields, old?: 
   return warnings;
 }
 
+function prepareSlice(object: Fields): void {
+  emptyToNull(object, "endpoints", "ports");
+  for (const each of object.endpoints ?? []) delete each.deprecatedTopology;
+}
+
 /** The behaviours by storage. */
 export const DISCOVERY: Readonly<Record<string, Behaviour>> = {
   endpoints: {
@@ -192,10 +198,8 @@ export const DISCOVERY: Readonly<Record<string, Behaviour>> = {
   },
   "endpointslices.discovery.k8s.io": {
     desired: ({ metadata, ...rest }) => [rest, metadata.labels ?? {}],
-    defaults: (object) => {
-      for (const member of ["endpoints", "ports"]) if (isEmpty(object[member])) object[member] = null;
-      for (const each of object.endpoints ?? []) delete each.deprecatedTopology;
-    },
+    prepareCreate: prepareSlice,
+    prepareUpdate: prepareSlice,
     warnings: sliceWarnings,
     validate: (object, _apiVersion, _subresource, old) => validateSlice(object, old),
   },

@@ -9,7 +9,20 @@
  *
  * @module
  */
-import { all, causesOf, type Check, declared, each, given, isEmpty, members, named, needed, oneOf } from "./_checks.ts";
+import {
+  all,
+  causesOf,
+  type Check,
+  declared,
+  each,
+  emptyToNull,
+  given,
+  isEmpty,
+  members,
+  named,
+  needed,
+  oneOf,
+} from "./_checks.ts";
 import { labelSelector } from "./_label_selectors.ts";
 import type { Behaviour } from "./_kind.ts";
 import { equal, type Fields } from "./_objects.ts";
@@ -75,9 +88,8 @@ function role(check: Check): Behaviour {
   return {
     names: "path",
     createOnUpdate: true,
-    defaults: (object) => {
-      if (isEmpty(object.rules)) object.rules = null;
-    },
+    prepareCreate: (object) => emptyToNull(object, "rules"),
+    prepareUpdate: (object) => emptyToNull(object, "rules"),
     validate: (object) => causesOf(check, object),
   };
 }

@@ -53,15 +53,18 @@ const runtimeClass: Check = members({
   scheduling: given(members({ nodeSelector: labels, tolerations: all(tolerations, uniqueTolerations) })),
 });
 
+function dropElection(spec: Fields | undefined): void {
+  for (const member of ["strategy", "preferredHolder"]) if (spec) delete spec[member];
+}
+
 /** The behaviours by storage. */
 export const RUNTIME: Readonly<Record<string, Behaviour>> = {
   "leases.coordination.k8s.io": {
     conditionalUpdate: true,
     createOnUpdate: true,
     // Leaders are not elected by the server: what asks for that is dropped.
-    defaults: ({ spec }) => {
-      for (const member of ["strategy", "preferredHolder"]) if (spec) delete spec[member];
-    },
+    prepareCreate: ({ spec }) => dropElection(spec),
+    prepareUpdate: ({ spec }) => dropElection(spec),
     validate: ({ spec }) => causesOf(lease, spec, "spec"),
   },
   "runtimeclasses.node.k8s.io": {

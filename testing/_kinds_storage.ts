@@ -14,6 +14,7 @@ import {
   causesOf,
   type Check,
   declared,
+  emptyToNull,
   filled,
   fixed,
   fixedByType,
@@ -236,9 +237,8 @@ export const STORAGE: Readonly<Record<string, Behaviour>> = {
   },
   [`csinodes.${GROUP}`]: {
     returnsDeleted: true,
-    defaults: ({ spec }) => {
-      if (spec && isEmpty(spec.drivers)) spec.drivers = null;
-    },
+    prepareCreate: ({ spec }) => emptyToNull(spec, "drivers"),
+    prepareUpdate: ({ spec }) => emptyToNull(spec, "drivers"),
     validate: (object, _apiVersion, _subresource, old) => validateNodeDrivers(object, old),
   },
   [`csidrivers.${GROUP}`]: {
