@@ -29,7 +29,7 @@ export function certificateUser(certificate: ClientCertificate | undefined, head
   if (commonName === "") return undefined;
   return {
     name: commonName,
-    groups: [...organizations, "system:authenticated"],
+    groups: [...new Set([...organizations, "system:authenticated"])],
     extra: { "authentication.kubernetes.io/credential-id": [`X509SHA256=${fingerprint}`] },
   };
 }

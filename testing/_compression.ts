@@ -12,14 +12,13 @@
  *
  * @module
  */
-import { gzip } from "node:zlib";
-
 /** An answer of more bytes is compressed. */
 export const LARGE = 131_072;
 
 /** Compresses an answer that says in its headers that it is large; `accepted` is the client's Accept-Encoding. */
 export async function compressed(response: Response, accepted: string | null): Promise<Response> {
   if (!(Number(response.headers.get("content-length")) > LARGE) || !takesGzip(accepted)) return response;
+  const { gzip } = await import("node:zlib");
   const bytes = new Uint8Array(await response.arrayBuffer());
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
   gzip(bytes, { level: 1 }, (error, result) => error ? reject(error) : resolve(new Uint8Array(result)));

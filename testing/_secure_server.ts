@@ -15,9 +15,7 @@
  * @module
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { Readable } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import type { KeyPair } from "./_certificates.ts";
 
@@ -48,12 +46,18 @@ export async function serveSecure(
   options: KeyPair & { readonly ca: string },
   answer: SecureAnswer,
 ): Promise<SecureServer> {
+  // Loaded here, as few servers need them and they take longer than all the rest.
+  const [{ createServer }, { Readable }] = await Promise.all([import("node:https"), import("node:stream")]);
+  const bodyOf = (incoming: IncomingMessage): Body => Readable.toWeb(incoming) as Body;
   const settings = { ...options, requestCert: true, rejectUnauthorized: false };
+  const answering = new Set<Promise<void>>();
   const server = createServer(settings, (incoming, outgoing) => {
     const socket = incoming.socket as TLSSocket;
-    answer(requestOf(incoming), socket.remotePort ?? 0, certificateOf(socket))
+    const answered = answer(requestOf(incoming, bodyOf), socket.remotePort ?? 0, certificateOf(socket))
       .then((response) => send(response, outgoing))
-      .catch(() => socket.destroy());
+      .catch(() => void socket.destroy())
+      .finally(() => answering.delete(answered));
+    answering.add(answered);
   });
   server.keepAliveTimeout = 90_000;
   const listening = Promise.withResolvers<void>();
@@ -65,7 +69,8 @@ export async function serveSecure(
     async shutdown() {
       const closed = Promise.withResolvers<void>();
       server.close(() => closed.resolve());
-      server.closeIdleConnections();
+      await Promise.all(answering);
+      server.closeAllConnections();
       await closed.promise;
     },
   };
@@ -84,7 +89,9 @@ function certificateOf(socket: TLSSocket): ClientCertificate | undefined {
   };
 }
 
-function requestOf(incoming: IncomingMessage): Request {
+type Body = ReadableStream<Uint8Array>;
+
+function requestOf(incoming: IncomingMessage, bodyOf: (incoming: IncomingMessage) => Body): Request {
   const { method = "GET", url = "/", headers, rawHeaders } = incoming;
   const all: [string, string][] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -93,7 +100,7 @@ function requestOf(incoming: IncomingMessage): Request {
   }
   const hasBody = method !== "GET" && method !== "HEAD" &&
     (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0);
-  const body = hasBody ? { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array>, duplex: "half" } : {};
+  const body = hasBody ? { body: bodyOf(incoming), duplex: "half" } : {};
   return new Request(`https://${headers.host ?? "localhost"}${url}`, { method, headers: all, ...body });
 }
 
@@ -101,10 +108,7 @@ const HOP_BY_HOP = new Set(["connection", "keep-alive", "transfer-encoding", "up
 
 async function send(response: Response, outgoing: ServerResponse): Promise<void> {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-  if (response.body === null) {
-    outgoing.end();
-    return;
-  }
+  if (response.body === null) return await ended(outgoing);
   outgoing.flushHeaders();
   const reader = response.body.getReader();
   const gone = (): void => void reader.cancel().catch(() => {});
@@ -114,7 +118,15 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
     if (done) break;
     if (!outgoing.write(value)) await drained(outgoing);
   }
-  outgoing.end();
+  await ended(outgoing);
+}
+
+/** Ends an answer; resolves when it is sent, or nobody reads it any more. */
+function ended(outgoing: ServerResponse): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  outgoing.once("close", resolve);
+  outgoing.end(resolve);
+  return promise;
 }
 
 /** Resolves when more can be written, or nobody reads any more. */

@@ -169,7 +169,7 @@ export class ApiServer implements AsyncDisposable {
       url,
       port: bound,
       ...trust,
-      kubeconfig: configOf(ADMIN.name, ADMIN.groups),
+      kubeconfig: configOf(ADMIN.name, ["system:masters"]),
       kubeconfigOf: configOf,
     };
   }
