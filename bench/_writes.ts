@@ -4,12 +4,14 @@
  * @module
  */
 import { assertEquals } from "@std/assert";
+import { type KubernetesObject, resource } from "../resource.ts";
 import { ApiServer } from "../testing/mod.ts";
 import { type Figure, median } from "./_figures.ts";
 import { ask, CONFIG_MAPS, configMap, DEFINITION, type Fetch, status, widget, WIDGETS } from "./_world.ts";
 
 const MERGE = "application/merge-patch+json";
 const BATCH = 250;
+const WIDGET = resource({ group: "bench.dev", version: "v1", kind: "Widget", plural: "widgets" });
 
 /** One write; the index tells it from the others. */
 export type Write = (index: number) => Promise<unknown>;
@@ -84,11 +86,17 @@ async function newest(fetch: Fetch): Promise<number> {
   return Number(JSON.parse(await ask(fetch, 200, "GET", `${CONFIG_MAPS}?limit=1`)).metadata.resourceVersion);
 }
 
-/** Measures writes in process. */
+/** Measures writes in process, as requests and through a client. */
 export async function inProcess(): Promise<Figure[]> {
   await using server = new ApiServer();
   await server.apply(DEFINITION);
-  return await measureWrites(server.fetch, 10_000, "in process", 10_000);
+  const figures = await measureWrites(server.fetch, 10_000, "in process", 10_000);
+  await using client = server.client();
+  const widgets = client.api(WIDGET);
+  const create = (index: number) => widgets.create(widget(`k${index}`) as KubernetesObject);
+  figures.push({ figure: "creates of widgets, through a client", measured: await rate(create, 5000), unit: "/s" });
+  assertEquals((await widgets.get({ name: "k4999", namespace: "default" })).metadata.generation, 1);
+  return figures;
 }
 
 /** Compares writes where few objects are stored with the same ones where many are; batches of both take turns. */

@@ -46,6 +46,8 @@ if (import.meta.main) {
     const figures: Figure[] = [];
     for (const part of named.length > 0 ? named : Object.keys(PARTS)) figures.push(...await measured(part));
     console.log(Deno.args.includes("--json") ? JSON.stringify(figures, null, 2) : table(figures));
+    const [load = 0] = Deno.loadavg(), cores = navigator.hardwareConcurrency;
+    if (load > cores) console.error(`The machine was busy: ${load.toFixed(1)} programs wanted its ${cores} cores`);
     if (!figures.every(isMet)) Deno.exitCode = 1;
   }
 }
