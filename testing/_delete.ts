@@ -16,7 +16,7 @@ import { type DeleteOptions, readDeleteOptions } from "./_delete_options.ts";
 import { storageConflict } from "./_identity.ts";
 import { equal, type Fields, type Kube, ordered, timestamp } from "./_objects.ts";
 import { admitByPolicies } from "./_policies.ts";
-import { conflict } from "./_status.ts";
+import { conflict, type StatusError } from "./_status.ts";
 import type { Revision } from "./_store.ts";
 import { collectionOf, isGone, liveOf, mustExist } from "./_write.ts";
 
@@ -46,10 +46,28 @@ function policyOf({ propagationPolicy, orphanDependents }: DeleteOptions): Delet
   return orphanDependents ? "Orphan" : "Background";
 }
 
+/** Kinds that look at preconditions themselves, and say so in words of their own. */
+const SELF_CHECKED: ReadonlyMap<string, string> = new Map([
+  ["namespaces", "Precondition failed"],
+  ["customresourcedefinitions.apiextensions.k8s.io", "precondition failed"],
+]);
+
 function checkPreconditions(call: Call, old: Kube, { preconditions }: DeleteOptions): void {
   const { uid, resourceVersion } = preconditions ?? {};
   const subject = { group: call.info.group, plural: call.info.kind };
   const { metadata } = old;
+  const failed = SELF_CHECKED.get(call.info.storage);
+  if (failed !== undefined) {
+    const own = { group: call.info.group, plural: call.info.plural };
+    const refuse = (what: string, wanted: string, found: string): StatusError => {
+      const why = `${failed}: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
+      return conflict(own, metadata.name!, why);
+    };
+    if (typeof uid === "string" && uid !== metadata.uid) throw refuse("UID", uid, metadata.uid!);
+    if (typeof resourceVersion === "string" && resourceVersion !== metadata.resourceVersion) {
+      throw refuse("ResourceVersion", resourceVersion, metadata.resourceVersion!);
+    }
+  }
   if (typeof uid === "string" && uid !== metadata.uid) {
     throw conflict(
       subject,

@@ -14,6 +14,7 @@ import type { Answer, Call } from "./_call.ts";
 import { accepted } from "./_codec.ts";
 import { encodeItem, encodeObject, partialVersion, type Representation } from "./_encode.ts";
 import type { Lag } from "./_lag.ts";
+import { syntaxError } from "./_json_text.ts";
 import { isObject } from "./_objects.ts";
 import { parseFlag, parseInteger } from "./_options.ts";
 import { matchesFields, matchesLabels, parseFields, parseLabels } from "./_selectors.ts";
@@ -73,13 +74,14 @@ function tokenProblem(token: string): string {
     const type = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
     return `json: cannot unmarshal ${type} into Go value of type storage.continueToken`;
   } catch {
-    // Not JSON: the first character tells enough.
+    return (syntaxError(text) ?? "unexpected end of JSON input").replaceAll(
+      /[^\p{L}\p{N}\p{P}\p{S} ]/gu,
+      (character) => {
+        const hex = character.codePointAt(0)!.toString(16).padStart(2, "0");
+        return character > "\x7f" ? `\\u00${hex}` : `\\x${hex}`;
+      },
+    );
   }
-  const [first] = text;
-  if (first === undefined) return "unexpected end of JSON input";
-  const hex = first.codePointAt(0)!.toString(16).padStart(2, "0");
-  const shown = /[\p{L}\p{N}\p{P}\p{S}]/u.test(first) ? first : first > "\x7f" ? `\\u00${hex}` : `\\x${hex}`;
-  return `invalid character '${shown}' looking for beginning of value`;
 }
 
 const MATCHES = ["Exact", "NotOlderThan"];

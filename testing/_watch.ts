@@ -211,6 +211,8 @@ export function watch(call: Call): ReadableStream<Uint8Array> {
       if (server.closed.aborted) return close();
 
       const sendsState = initial === "true";
+      // No time at all: it ends before it begins.
+      if (seconds < 0) return close();
       const oldest = Math.max(collection.compacted, server.store.restarted);
       if (!sendsState && from > 0 && from < oldest) {
         stream.error(expired(`too old resource version: ${from} (${oldest})`).status);
