@@ -16,7 +16,7 @@ import { type Fields, isObject, type Kube, ordered } from "./_objects.ts";
 import { type FieldValidation, fieldValidation } from "./_options.ts";
 import { decodeBuiltin } from "./_decode_builtin.ts";
 import { visitKeys } from "./_json_text.ts";
-import { decodeCustom } from "./_decode_custom.ts";
+import { decodeCustom, misplacedFields } from "./_decode_custom.ts";
 import { isRegistered, type KindName } from "./_registered.ts";
 import type { ResourceInfo } from "./_registry.ts";
 import { badRequest, cause, invalid, type StatusError } from "./_status.ts";
@@ -51,7 +51,7 @@ function cannotHandle(info: ResourceInfo, why: string): StatusError {
 }
 
 /** Checks that a body is of the kind that the path says. */
-function checkKind({ info, server }: Call, value: Fields): void {
+function checkKind({ info, server, query, warnings }: Call, value: Fields): void {
   const apiVersion: string = value.apiVersion || (info.custom ? "" : info.apiVersion);
   const kind: string = value.kind || info.kind;
   const misplaced = apiVersion !== info.apiVersion;
@@ -68,6 +68,10 @@ function checkKind({ info, server }: Call, value: Fields): void {
     }
   }
   if (misplaced) {
+    unknownFields(misplacedFields(info, value), fieldValidation(query), warnings, (why) => {
+      const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
+      return badRequest(`${kind} in version "${version}" cannot be handled as a ${info.kind}: ${why}`);
+    });
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${info.apiVersion})`,
     );

@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { groupOf } from "../resource.ts";
 import type { Decoded } from "./_decode_builtin.ts";
 import { withDefaults } from "./_defaults.ts";
 import { DecodeError, decodeGo } from "./_go_decode.ts";
@@ -41,6 +42,23 @@ function replaced(object: Fields, members: Fields, by: Fields): Fields {
   return out;
 }
 
+function unknownField(path: string): string {
+  return `unknown field ${JSON.stringify(path)}`;
+}
+
+/** Orders unknown fields: those of the object's own metadata first, by name; the others stay in order. */
+function ownFirst(a: string, b: string): number {
+  const left = a.startsWith("metadata."), right = b.startsWith("metadata.");
+  return left && right ? a < b ? -1 : 1 : Number(right) - Number(left);
+}
+
+/** What another version of a kind does not know of an object that says it is of that version. */
+export function misplacedFields({ custom, group, kind }: ResourceInfo, object: Fields): string[] {
+  const apiVersion: string = object.apiVersion ?? "";
+  if (!custom || object.kind !== kind || groupOf(apiVersion) !== group) return [];
+  return prune(object, custom.versions.get(apiVersion) ?? { type: "object" }).unknown.map(unknownField);
+}
+
 /** Decodes an object. */
 export function decodeCustom(
   info: ResourceInfo,
@@ -52,12 +70,12 @@ export function decodeCustom(
   try {
     const members = live ? own(object, live) : object;
     const pruned = prune(members, schema, { nulls: applied });
-    const problems = pruned.unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
     const decoded = withDefaults(replaced(object, members, pruned.object), schema) as Kube;
     const given = decoded.metadata ?? {};
     const known = live !== undefined && Object.keys(own(given, live.metadata)).length === 0;
-    const metadata = known ? given : decodeGo(given, metadataSchema()).object;
-    return { object: { ...decoded, metadata }, problems };
+    const { object: metadata, unknown } = known ? { object: given, unknown: [] } : decodeGo(given, metadataSchema());
+    const paths = [...unknown.map((path) => `metadata.${path}`), ...pruned.unknown];
+    return { object: { ...decoded, metadata }, problems: paths.sort(ownFirst).map(unknownField) };
   } catch (error) {
     if (error instanceof DecodeError) throw refuse(error.message);
     throw error;

@@ -75,7 +75,12 @@ export function validateQualified(name: string): string[] {
   const [prefix] = parts;
   if (prefix !== undefined) {
     if (prefix === "") wrong.push("prefix part must be non-empty");
-    else wrong.push(...validateName(prefix, "subdomain").map((each) => `prefix part ${each}`));
+    else {
+      const part = validateName(prefix, "subdomain").map((each) =>
+        each.replace(/^(must be .*) characters$/, "$1 bytes")
+      );
+      wrong.push(...part.map((each) => `prefix part ${each}`));
+    }
   }
   if (last === "") wrong.push("name part must be non-empty");
   else if (last.length > 63) wrong.push("name part must be no more than 63 bytes");

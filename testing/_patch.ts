@@ -13,6 +13,7 @@ import { isAsStored, view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
 import { checkSize, goKind, mediaType, notAnObject, parseYaml, wrongTypeMeta } from "./_codec.ts";
 import { decode, unknownFields, unmarshalErrors } from "./_decode.ts";
+import { misplacedFields } from "./_decode_custom.ts";
 import { type Conflict, conflictCauses, conflictMessage } from "./_conflicts.ts";
 import { answerOf } from "./_encode.ts";
 import { jsonPatch, mergePatch, PatchError } from "./_json_patch.ts";
@@ -120,19 +121,21 @@ function ownMetadata(metadata: unknown): unknown {
 }
 
 /** Refuses a patch that makes another kind of an object; a kind that was taken away stays. */
-function matchKind({ info, warnings }: Call, patched: Fields, old: Kube, refuse: (why: string) => StatusError): void {
+function matchKind(
+  { info, query, warnings }: Call,
+  patched: Fields,
+  old: Kube,
+  refuse: (why: string) => StatusError,
+): void {
   if (info.custom) checkTypeMeta(patched, refuse);
   patched.kind ??= old.kind;
   patched.apiVersion ??= old.apiVersion;
   if (patched.apiVersion === old.apiVersion && (patched.kind === old.kind || info.custom)) return;
   if (!info.custom) throw refuse(`no kind "${patched.kind}" is registered for version "${patched.apiVersion}"`);
-  const group = groupOf(patched.apiVersion);
-  // Nothing is known of another version's members.
-  for (const name of group === info.group ? Object.keys(patched).sort() : []) {
-    if (!["apiVersion", "kind", "metadata"].includes(name)) warnings.push(`unknown field ${JSON.stringify(name)}`);
-  }
-  const subject = { group, kind: patched.kind };
+  unknownFields(misplacedFields(info, patched), fieldValidation(query), warnings, refuse);
+  const subject = { group: groupOf(patched.apiVersion), kind: patched.kind };
   throw invalid(subject, old.metadata.name!, [
+    ...patched.kind === info.kind ? [] : [cause.invalid("kind", patched.kind, `must be ${info.kind}`)],
     cause.invalid("apiVersion", patched.apiVersion, `must be ${old.apiVersion}`),
   ]);
 }
@@ -260,7 +263,7 @@ function syncLastApplied(merged: Fields, applied: Fields): void {
   const copy = clone(applied);
   const own: Fields = { ...copy.metadata.annotations };
   delete own[LAST_APPLIED];
-  if (Object.keys(own).length > 0) copy.metadata.annotations = own;
+  if (applied.metadata?.annotations) copy.metadata.annotations = own;
   else delete copy.metadata.annotations;
   merged.metadata.annotations = { ...annotations, [LAST_APPLIED]: `${JSON.stringify(sortedKeys(copy))}\n` };
 }
