@@ -165,6 +165,7 @@ const COMMON = ["reason", "type"];
 export const EVENTS: Behaviour = {
   createOnUpdate: true,
   names: "path",
+  bareFinalizers: true,
   errorGroup: "",
   validate,
   validateUpdate,

@@ -238,6 +238,7 @@ const level = (name: string): Check => (value, at, causes) => {
 function behaviour(spec: (name: string) => Check, defaults: (spec: Fields) => void): Behaviour {
   return {
     status: true,
+    statusKeepsMetadata: true,
     prepareCreate: (object) => {
       object.status = {};
     },

@@ -285,9 +285,9 @@ export const NETWORKING: Readonly<Record<string, Behaviour>> = {
   [`ingressclasses.${GROUP}`]: {
     desired: spec,
     validateUpdate: ({ spec }, { spec: old }) =>
-      spec.controller === old.controller
+      spec?.controller === old.controller
         ? []
-        : [cause.invalid("spec.controller", spec.controller, "field is immutable")],
+        : [cause.invalid("spec.controller", spec?.controller ?? "", "field is immutable")],
     validate: (object) => causesOf(ingressClass, object.spec, "spec"),
   },
 };

@@ -301,6 +301,8 @@ export const POLICIES: Readonly<Record<string, Behaviour>> = {
   [`validatingadmissionpolicies.${GROUP}`]: {
     conditionalUpdate: true,
     status: true,
+    statusKeepsMetadata: true,
+    bareFinalizers: true,
     desired: spec,
     defaults: defaultPolicy,
     validate: (object, _apiVersion, subresource, old) =>
@@ -308,18 +310,21 @@ export const POLICIES: Readonly<Record<string, Behaviour>> = {
   },
   [`validatingadmissionpolicybindings.${GROUP}`]: {
     conditionalUpdate: true,
+    bareFinalizers: true,
     desired: spec,
     defaults: ({ spec }) => defaultMatch(spec?.matchResources),
     validate: (object) => causesOf(binding, object),
   },
   [`mutatingadmissionpolicies.${GROUP}`]: {
     conditionalUpdate: true,
+    bareFinalizers: true,
     desired: spec,
     defaults: defaultPolicy,
     validate: (object, _apiVersion, _subresource, old) => validateMutating(object, old),
   },
   [`mutatingadmissionpolicybindings.${GROUP}`]: {
     conditionalUpdate: true,
+    bareFinalizers: true,
     desired: spec,
     defaults: ({ spec }) => defaultMatch(spec?.matchResources),
     validate: (object) => causesOf(mutatingBinding, object),

@@ -102,7 +102,7 @@ function binding(check: Check): Behaviour {
     validateUpdate: (object: Fields, old: Fields) =>
       equal(object.roleRef, old.roleRef)
         ? []
-        : [cause.invalid("roleRef", printed(object.roleRef), "field is immutable")],
+        : [{ ...cause.invalid("roleRef", printed(object.roleRef), "field is immutable"), late: true }],
   };
 }
 

@@ -47,8 +47,10 @@ const uniqueTolerations: Check = (value = [], at, causes) => {
   }
 };
 
+const handler: Check = declared(neededAnd(named("label")));
+
 const runtimeClass: Check = members({
-  handler: declared(neededAnd(named("label"))),
+  handler,
   overhead: given(overhead),
   scheduling: given(members({ nodeSelector: labels, tolerations: all(tolerations, uniqueTolerations) })),
 });
@@ -62,15 +64,17 @@ export const RUNTIME: Readonly<Record<string, Behaviour>> = {
   "leases.coordination.k8s.io": {
     conditionalUpdate: true,
     createOnUpdate: true,
+    bareFinalizers: true,
     // Leaders are not elected by the server: what asks for that is dropped.
     prepareCreate: ({ spec }) => dropElection(spec),
     prepareUpdate: ({ spec }) => dropElection(spec),
     validate: ({ spec }) => causesOf(lease, spec, "spec"),
   },
   "runtimeclasses.node.k8s.io": {
-    conditionalUpdate: true,
-    createOnUpdate: true,
+    bareFinalizers: true,
     validate: (object, _apiVersion, _subresource, old) =>
-      old ? fixedByType(object, old, ["handler"]) : causesOf(runtimeClass, object),
+      old
+        ? [...fixedByType(object, old, ["handler"]), ...causesOf(handler, object.handler, "handler")]
+        : causesOf(runtimeClass, object),
   },
 };

@@ -228,15 +228,21 @@ export const STORAGE: Readonly<Record<string, Behaviour>> = {
   [`storageclasses.${GROUP}`]: {
     returnsDeleted: true,
     validate: (object, _apiVersion, _subresource, old) =>
-      old ? fixedByType(object, old, FIXED_CLASS) : causesOf(storageClass, object),
+      old
+        ? [...causesOf(declared(needed()), object.provisioner, "provisioner"), ...fixedByType(object, old, FIXED_CLASS)]
+        : causesOf(storageClass, object),
   },
   [`volumeattachments.${GROUP}`]: {
     returnsDeleted: true,
     status: true,
+    statusKeepsMetadata: true,
+    conditionalUpdate: true,
     validate: (object, _apiVersion, _subresource, old) => validateAttachment(object, old),
   },
   [`csinodes.${GROUP}`]: {
     returnsDeleted: true,
+    statusKeepsMetadata: true,
+    conditionalUpdate: true,
     prepareCreate: ({ spec }) => emptyToNull(spec, "drivers"),
     prepareUpdate: ({ spec }) => emptyToNull(spec, "drivers"),
     validate: (object, _apiVersion, _subresource, old) => validateNodeDrivers(object, old),
@@ -244,8 +250,10 @@ export const STORAGE: Readonly<Record<string, Behaviour>> = {
   [`csidrivers.${GROUP}`]: {
     conditionalUpdate: true,
     returnsDeleted: true,
-    warnings: ({ spec = {} }) =>
-      !isEmpty(spec.tokenRequests) && spec.serviceAccountTokenInSecrets === undefined ? [TOKENS_IN_CONTEXT] : [],
+    warnings: ({ spec = {} }, old) =>
+      !old && !isEmpty(spec.tokenRequests) && spec.serviceAccountTokenInSecrets === undefined
+        ? [TOKENS_IN_CONTEXT]
+        : [],
     prepareUpdate: (object, old) => {
       if (!equal(object.spec, old.spec)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },

@@ -96,6 +96,7 @@ function validate({ webhooks }: Fields, old?: Fields): Cause[] {
 }
 
 const configuration: Behaviour = {
+  bareFinalizers: true,
   conditionalUpdate: true,
   desired: ({ webhooks }) => webhooks,
   validate: (object, _apiVersion, _subresource, old) => validate(object, old),
