@@ -41,6 +41,7 @@ export function errorsText(errors: readonly FieldError[]): string {
 
 /** Returns the indices of items that came before, each value once; undefined if there are none. */
 export function duplicateOf(items: readonly unknown[]): number[] | undefined {
+  if (items.length < 2) return undefined;
   const seen = new Map<string, number>();
   const found: number[] = [];
   for (const [index, item] of items.entries()) {

@@ -100,7 +100,8 @@ export function route(method: string, url: URL): Asked {
   let parts: string[];
   try {
     if (isDoubled(path)) return plain;
-    parts = path.split("/").filter((part) => part !== "").map(decodeURIComponent);
+    parts = path.split("/").filter((part) => part !== "");
+    if (path.includes("%")) parts = parts.map(decodeURIComponent);
   } catch {
     return plain;
   }

@@ -200,31 +200,29 @@ class Comparer implements Comparison {
 
 /** The fields of a value where there was none: itself, and all that is below it, in order. */
 function newNode(type: FieldType, value: unknown): Fields {
-  const below: [string, Fields][] = [];
+  let node: MutableFields | undefined;
+  const put = (element: string, fields: Fields): void => {
+    (node ??= { ".": {} })[element] = fields as MutableFields;
+  };
   switch (kindOf(type, value)) {
     case "map": {
       const map = type.map!;
-      if (map.atomic || !isObject(value)) return LEAF;
-      for (const key in value) {
-        if (value[key] !== undefined) below.push([`f:${key}`, newNode(typeOfField(map, key), value[key])]);
+      if (map.atomic || !isObject(value)) break;
+      for (const key of Object.keys(value).sort()) {
+        if (value[key] !== undefined) put(`f:${key}`, newNode(typeOfField(map, key), value[key]));
       }
       break;
     }
     case "list": {
       const list = type.list!;
-      if (list.atomic || !Array.isArray(value)) return LEAF;
-      for (const [element, items] of group(list, value)) {
+      if (list.atomic || !Array.isArray(value)) break;
+      for (const [element, items] of [...group(list, value)].sort(([a], [b]) => compareElements(a, b))) {
         // Items that come more than once are taken as one value.
-        below.push([element, items.length > 1 ? LEAF : newNode(list.item, items[0])]);
+        put(element, items.length > 1 ? LEAF : newNode(list.item, items[0]));
       }
     }
   }
-  if (below.length === 0) return LEAF;
-  const node: MutableFields = { ".": {} };
-  for (const [element, fields] of below.sort(([a], [b]) => compareElements(a, b))) {
-    node[element] = fields as MutableFields;
-  }
-  return node;
+  return node ?? LEAF;
 }
 
 type Kind = ReturnType<typeof kindOf>;
