@@ -58,7 +58,7 @@ export async function writeStatus<T extends KubernetesObject>(
       { cause: error },
     );
   }
-  if (!result) throw new ObjectGoneError(`Cannot write ${what}: it was deleted meanwhile`);
+  if (!result) throw new ObjectGoneError(`Cannot write ${what}: it was deleted meanwhile`, object.metadata.uid);
   const { resourceVersion } = result.metadata;
   // What no cache holds at that version is gone, or changed, already.
   if (sent && kinds.version(resource, object) === resourceVersion) memo.remember(id, sent, resourceVersion);

@@ -150,6 +150,14 @@ export class RetryError extends Error {
 export class ObjectGoneError extends Error {
   /** The name of the class. */
   override readonly name: string = "ObjectGoneError";
+  /** The uid of the object that is gone; `undefined` if that is not known. */
+  readonly uid: string | undefined;
+
+  /** Says what could not be done, and to which object. */
+  constructor(message: string, uid?: string) {
+    super(message);
+    this.uid = uid;
+  }
 }
 
 /** Thrown by a request of a leader whose lease may have gone to another replica; nothing was sent. */

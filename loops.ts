@@ -1,5 +1,5 @@
 /**
- * Notices objects that are reconciled over and over because of what their own reconciles write.
+ * Notices objects that are reconciled over and over because of what their own reconciles write, and slows them down.
  *
  * ```ts
  * import type { KubernetesObject } from "@tend/operator";
@@ -18,7 +18,8 @@
  * ```
  *
  * Counted are the reconciles of one key, within a minute, that each changed one and the same object: a reconcile may well
- * write a hundred children once, or one status a hundred times while it works, but not one object in each of many runs.
+ * write a hundred children once, or one status a hundred times while it works, but not one object in each of many runs. From
+ * then on the key's runs are two seconds apart, until a minute has passed in which it did not go round.
  *
  * @module
  */
@@ -52,6 +53,8 @@ export interface Loop {
 const MAX_TARGETS = 100;
 /** How many fields are named. */
 const MAX_FIELDS = 5;
+/** Ms between two runs of a key that goes round. */
+const SLOW = 2000;
 
 interface Target {
   runs: number;
@@ -65,6 +68,8 @@ interface KeyRecord {
   readonly since: number;
   readonly targets: Map<string, Target>;
   told: boolean;
+  slow: boolean;
+  last: number;
 }
 
 /** Counts, for each key, the reconciles that changed an object; each is told once per window. */
@@ -94,6 +99,7 @@ export class LoopDetector {
    */
   wrote(key: string, run: number, target: string, object: KubernetesObject, now: number): Loop | undefined {
     const record = this.#record(key, now);
+    record.last = now;
     const { resourceVersion } = object.metadata;
     const seen = record.targets.get(target);
     if (!seen) {
@@ -110,8 +116,14 @@ export class LoopDetector {
     seen.version = resourceVersion;
     if (seen.runs >= this.#limit) seen.last = object;
     if (seen.runs <= this.#limit || record.told) return undefined;
-    record.told = true;
+    record.told = record.slow = true;
     return { target, runs: seen.runs, fields: last ? changedFields(last, object) : [] };
+  }
+
+  /** How many ms the next run of a key is to wait: none, unless it goes round. */
+  pause(key: string, now: number): number {
+    const record = this.#records.get(key);
+    return record?.slow ? Math.max(0, record.last + SLOW - now) : 0;
   }
 
   /** Forgets a key, as when its object is gone. */
@@ -122,7 +134,8 @@ export class LoopDetector {
   #record(key: string, now: number): KeyRecord {
     const known = this.#records.get(key);
     if (known && now - known.since < this.#window) return known;
-    const record: KeyRecord = { since: now, targets: new Map(), told: false };
+    const slow = known?.told ?? false;
+    const record: KeyRecord = { since: now, targets: new Map(), told: false, slow, last: now };
     this.#records.delete(key);
     this.#records.set(key, record);
     if (this.#records.size > this.#capacity) this.#records.delete(this.#records.keys().next().value!);

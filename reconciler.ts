@@ -18,6 +18,7 @@ import type { Client } from "./client.ts";
 import { type ContextEnvironment, ReconcileContext } from "./context.ts";
 import { configOf, type Controller, type Reconcile } from "./controller.ts";
 import { after } from "./delay.ts";
+import { ObjectGoneError } from "./errors.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
 import type { Informer } from "./informer.ts";
 import type { Logger } from "./logger.ts";
@@ -35,8 +36,18 @@ export interface ReconcilerEnvironment<T extends KubernetesObject> extends Conte
   readonly queue: WorkQueue;
   readonly underWay: UnderWay;
   readonly loops: LoopDetector;
+  /** What is known of keys until their next run, or until their objects are gone. */
+  readonly notes: Map<string, KeyNote>;
   readonly now: () => number;
   readonly log: Logger;
+}
+
+/** What is known of a key. */
+export interface KeyNote {
+  /** The uid of its object, once the server has said that it is gone and the cache has yet to learn of it. */
+  readonly gone?: string;
+  /** When it is to run because its last run asked for that. */
+  readonly asked?: number;
 }
 
 /** Runs the reconciles of one controller. */
@@ -69,7 +80,7 @@ export class Reconciler<T extends KubernetesObject> {
       queue.done(key);
       return;
     }
-    if (this.#postpone(key)) return;
+    if (this.#postpone(key) || this.#rest(key, object)) return;
     const abort = new AbortController();
     this.#running.add(abort);
     metrics.active(1);
@@ -83,6 +94,21 @@ export class Reconciler<T extends KubernetesObject> {
     metrics.active(-1);
     this.#running.delete(abort);
     queue.done(key);
+  }
+
+  /** Gives a key back that has nothing to do, or is to wait. */
+  #rest(key: string, { metadata: { uid } }: T): boolean {
+    const { queue, notes, loops, now } = this.#environment;
+    const { gone, asked = Infinity } = notes.get(key) ?? {};
+    const isGone = gone !== undefined && gone === uid;
+    const pause = isGone || now() >= asked ? 0 : loops.pause(key, now());
+    if (!isGone && pause === 0) {
+      notes.delete(key);
+      return false;
+    }
+    queue.done(key);
+    if (pause > 0) queue.add(key, { delay: Math.min(pause, asked - now()) });
+    return true;
   }
 
   /** Gives a key back whose run in an earlier spell ignored its abort and goes on; it comes again when that has ended. */
@@ -183,18 +209,19 @@ export class Reconciler<T extends KubernetesObject> {
   }
 
   #succeeded(key: string, action: Action | undefined, seconds: number): void {
-    const { queue, metrics } = this.#environment;
+    const { cache, queue, metrics, notes, now } = this.#environment;
     queue.forget(key);
     if (action?.after === undefined) {
       metrics.reconciled("success", seconds);
     } else {
       metrics.reconciled("requeue_after", seconds);
+      if (cache.get(key)) notes.set(key, { asked: now() + action.after });
       queue.add(key, { delay: action.after });
     }
   }
 
   #failed(key: string, object: T, error: unknown, seconds: number): void {
-    const { cache, queue, metrics, log } = this.#environment;
+    const { cache, queue, metrics, notes, log } = this.#environment;
     const { uid } = object.metadata;
     // Deleted, or another object by now: how the run ended concerns nobody any more.
     const gone = cache.get(key)?.metadata.uid !== uid;
@@ -216,7 +243,11 @@ export class Reconciler<T extends KubernetesObject> {
       log.error("Reconcile of {key} failed", properties);
     } else {
       metrics.reconciled(kind === "retry" ? "requeue" : "success", seconds);
-      if (kind === "nothing") queue.forget(key);
+      if (kind === "nothing") {
+        queue.forget(key);
+        // The watch has yet to tell: until then changes of its children are no reason to reconcile it.
+        if (error instanceof ObjectGoneError && error.uid === uid) notes.set(key, { gone: uid });
+      }
       // A conflict or a vanished object is no fault; said once, not at each try.
       if (failures === 1) log.debug("Reconcile of {key} met a newer state", properties);
     }

@@ -31,7 +31,7 @@ import { LoopDetector } from "./loops.ts";
 import { WriteMemo } from "./memo.ts";
 import type { ControllerMetrics, Metrics } from "./metrics.ts";
 import { type QueueMetrics, WorkQueue } from "./queue.ts";
-import { Reconciler } from "./reconciler.ts";
+import { type KeyNote, Reconciler } from "./reconciler.ts";
 import { keyOf, type KubernetesObject, type ObjectRef, type Resource, toKey } from "./resource.ts";
 import { changesAnything, changesDesired, controllerUid, mapped, ownerKey } from "./triggers.ts";
 
@@ -73,6 +73,7 @@ interface Memory {
   readonly queue: WorkQueue;
   readonly memo: WriteMemo;
   readonly loops: LoopDetector;
+  readonly notes: Map<string, KeyNote>;
 }
 
 /** Runs a controller, spell after spell, over caches that stay warm between them. */
@@ -145,7 +146,7 @@ export class ControllerRunner<T extends KubernetesObject> {
       throw error;
     }
     using queue = new WorkQueue({ now, metrics: this.#metrics.queue });
-    const memory: Memory = { queue, memo: new WriteMemo(), loops: new LoopDetector() };
+    const memory: Memory = { queue, memo: new WriteMemo(), loops: new LoopDetector(), notes: new Map() };
     const client = spell.client.with({
       fieldManager: operator,
       onWritten: (resource, object) => {
@@ -229,13 +230,14 @@ export class ControllerRunner<T extends KubernetesObject> {
     ];
   }
 
-  #onOwn(event: InformerEvent<T>, resource: Resource, { queue, memo, loops }: Memory): void {
+  #onOwn(event: InformerEvent<T>, resource: Resource, { queue, memo, loops, notes }: Memory): void {
     const { type, object, previous, initial } = event;
     const key = keyOf(object);
     if (type === "deleted") {
       queue.remove(key);
       memo.forget(`${resource.id}/status ${key}`);
       loops.forget(key);
+      notes.delete(key);
       return;
     }
     const { onStatus, predicates, finalizer } = this.#config;

@@ -107,6 +107,8 @@ export interface Observer {
   began?(run: Run): void;
   /** A run has ended. */
   ended?(run: Run): void;
+  /** A process has begun or ended a term of leadership, by its own clock. */
+  led?(process: Process, leading: boolean): void;
   /** A replica has ended in order. */
   stopped?(replica: Replica): void;
   /** At the end, when nothing has gone wrong for a while; answers with what is still not right. */

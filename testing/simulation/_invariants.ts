@@ -127,7 +127,7 @@ const viewsNeverGoBack: Invariant = (_facts, report) => {
 };
 
 /** A run that failed is tried again at the instants of the back-off, unless its process has learned of anything since. */
-const backOffIsKept: Invariant = ({ controllers, lease, now }, report) => {
+const backOffIsKept: Invariant = ({ controllers, now }, report) => {
   interface Failures {
     readonly count: number;
     readonly since: number;
@@ -136,7 +136,6 @@ const backOffIsKept: Invariant = ({ controllers, lease, now }, report) => {
   }
   const failing = new Map<string, Failures>();
   const learned = new Map<Process, number>();
-  const renewed = new Map<Process, number>();
   const idOf = (run: Run): string => `${run.process.name} ${of(run)}`;
   const forget = (process: Process): void => {
     for (const id of failing.keys()) if (id.startsWith(`${process.name} `)) failing.delete(id);
@@ -147,14 +146,9 @@ const backOffIsKept: Invariant = ({ controllers, lease, now }, report) => {
     },
     served(call) {
       const { process, path } = call;
-      if (lease && path.startsWith(lease)) {
-        if (!changes(call) || call.code >= 300) return;
-        if (now() - (renewed.get(process) ?? -Infinity) > RENEWAL) forget(process); // a new term
-        renewed.set(process, now());
-      } else if (changes(call) && !path.includes("/events")) {
-        learned.set(process, now() + TERM);
-      }
+      if (changes(call) && !path.includes("/events") && !path.includes("/leases")) learned.set(process, now() + TERM);
     },
+    led: forget, // a new term begins with everything
     began(run) {
       const failures = failing.get(idOf(run));
       if (!failures || failures.object !== uidOf(run.object) || run.began >= failures.earliest) return;
@@ -180,8 +174,6 @@ const backOffIsKept: Invariant = ({ controllers, lease, now }, report) => {
   };
 };
 
-/** The longest time between two renewals of one term, in ms. */
-const RENEWAL = 5_000;
 /** How long after the answer of the server a process still learns from it, in ms. */
 const TERM = 6_000;
 

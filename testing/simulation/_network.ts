@@ -68,6 +68,18 @@ export interface Trouble {
   readonly until: number;
 }
 
+/** What delays the watches of a process. */
+export interface Delay {
+  /** The process. */
+  readonly process: Process;
+  /** The plural of the kind; undefined for all. */
+  readonly resource?: string | undefined;
+  /** How late it reads what comes, in ms. */
+  readonly by?: number | undefined;
+  /** Until when it reads nothing, in ms since the beginning. */
+  readonly until?: number | undefined;
+}
+
 /** What {@linkcode Network} is made of. */
 export interface NetworkOptions {
   /** Serves a request. */
@@ -98,10 +110,8 @@ export type Cut = "closed" | "reset" | "truncated";
 export class Network {
   /** What goes wrong now, in the order in which it is tried. */
   readonly troubles: Set<Trouble> = new Set();
-  /** Until when a process reads nothing of its watches, in ms. */
-  readonly stalls: Map<Process, number> = new Map();
-  /** How late a process reads its watches, in ms. */
-  readonly lags: Map<Process, number> = new Map();
+  /** What delays the watches of processes. */
+  readonly delays: Set<Delay> = new Set();
   readonly #options: NetworkOptions;
   readonly #streams = new Set<Stream>();
   readonly #sent = new Map<Process, number>();
@@ -220,15 +230,16 @@ export class Network {
       time.after(latency() + extra, () => {
         if (call.process.dead || signal.aborted) return streams ? void response.body?.cancel() : undefined;
         const { status, headers } = response;
-        const body = streams ? this.#pipe(call.process, response.body!, signal) : text;
+        const body = streams ? this.#pipe(call, response.body!, signal) : text;
         call.process.enter(() => resolve(new Response(body, { status, headers })));
       });
     });
   }
 
   /** Carries a watch, piece by piece, in order. */
-  #pipe(process: Process, body: ReadableStream<Uint8Array>, signal: AbortSignal): ReadableStream<Uint8Array> {
+  #pipe({ process, path }: Call, body: ReadableStream<Uint8Array>, signal: AbortSignal): ReadableStream<Uint8Array> {
     const { time, random } = this.#options;
+    const resource = path.split("?")[0]!.split("/").at(-1);
     const reader = body.getReader();
     let controller!: ReadableStreamDefaultController<Uint8Array>;
     let last = 0;
@@ -256,10 +267,11 @@ export class Network {
       },
     };
     const deliver = (run: () => void): void => {
-      const ready = Math.max(
-        time.now + 1 + random() * 4 + (this.lags.get(process) ?? 0),
-        this.stalls.get(process) ?? 0,
-      );
+      let ready = time.now + 1 + random() * 4;
+      for (const delay of this.delays) {
+        if (delay.process !== process || (delay.resource ?? resource) !== resource) continue;
+        ready = Math.max(ready + (delay.by ?? 0), delay.until ?? 0);
+      }
       last = Math.max(last, ready);
       time.after(last - time.now, () => process.enter(() => over || frozen || run()));
     };

@@ -13,7 +13,7 @@
  *
  * @module
  */
-import type { Cut, Effect, Network, Trouble } from "./_network.ts";
+import type { Cut, Delay, Effect, Network, Trouble } from "./_network.ts";
 import type { Random } from "./_random.ts";
 import type { Process, VirtualTime } from "./_virtual_time.ts";
 
@@ -32,6 +32,8 @@ export interface Perturbation {
   readonly replica: number;
   /** How much: requests, ms, or an index, as the kind takes it. */
   readonly amount: number;
+  /** The plural of the one kind whose watches are meant, where that matters. @default {all} */
+  readonly resource?: string | undefined;
 }
 
 /** What perturbations act on. */
@@ -74,6 +76,15 @@ function trouble(world: Perturbed, it: Perturbation, effect: Effect, left: numbe
   if (process) world.network.troubles.add({ process, of, effect, left, until: world.time.now + it.for });
 }
 
+function delayed(world: Perturbed, it: Perturbation, how: Pick<Delay, "by" | "until">, resource?: string): void {
+  const process = world.process(it.replica);
+  if (!process) return;
+  const delay = { process, resource, ...how };
+  world.network.delays.add(delay);
+  world.time.after(it.for, () => world.network.delays.delete(delay));
+}
+
+const ofKind = ({ resource }: Perturbation): string => resource === undefined ? "" : ` of ${resource}`;
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 /** What can go wrong. */
@@ -120,8 +131,7 @@ const KINDS = {
     text: (it) => `gets no answers and no events for ${seconds(it.for)}: what it sends is lost`,
     apply(world, it) {
       trouble(world, it, { kind: "lost" }, Infinity);
-      const process = world.process(it.replica);
-      if (process) world.network.stalls.set(process, world.time.now + it.for);
+      delayed(world, it, { until: world.time.now + it.for });
     },
   },
   "half open": {
@@ -195,23 +205,15 @@ const KINDS = {
     weight: 2,
     longest: 60_000,
     most: 0,
-    text: (it) => `reads nothing of its watches for ${seconds(it.for)}`,
-    apply(world, it) {
-      const process = world.process(it.replica);
-      if (process) world.network.stalls.set(process, world.time.now + it.for);
-    },
+    text: (it) => `reads nothing of its watches${ofKind(it)} for ${seconds(it.for)}`,
+    apply: (world, it) => delayed(world, it, { until: world.time.now + it.for }, it.resource),
   },
   lag: {
     weight: 3,
     longest: 40_000,
     most: 8_000,
-    text: (it) => `sees everything ${it.amount} ms late in its watches, for ${seconds(it.for)}`,
-    apply(world, it) {
-      const process = world.process(it.replica);
-      if (!process) return;
-      world.network.lags.set(process, it.amount);
-      world.time.after(it.for, () => world.network.lags.delete(process));
-    },
+    text: (it) => `sees everything ${it.amount} ms late in its watches${ofKind(it)}, for ${seconds(it.for)}`,
+    apply: (world, it) => delayed(world, it, { by: it.amount }, it.resource),
   },
   stale: {
     weight: 3,
@@ -279,10 +281,11 @@ const kindOf = (it: Perturbation): Kind => KINDS[it.kind];
 /** Draws one at random; it is over when the horizon is. */
 export function drawPerturbation(
   random: Random,
-  { horizon, replicas, kinds = PERTURBATIONS }: {
+  { horizon, replicas, kinds = PERTURBATIONS, resources = [] }: {
     readonly horizon: number;
     readonly replicas: number;
     readonly kinds?: readonly PerturbationKind[];
+    readonly resources?: readonly string[];
   },
 ): Perturbation {
   let ticket = random.next() * kinds.reduce((sum, kind) => sum + KINDS[kind].weight, 0);
@@ -290,7 +293,9 @@ export function drawPerturbation(
   const { longest, most } = KINDS[kind];
   const at = random.below(horizon);
   const lasts = random.between(1, Math.max(1, Math.min(longest, horizon - at)));
-  return { at, kind, for: lasts, replica: random.below(replicas), amount: random.between(0, most) };
+  const drawn = { at, kind, for: lasts, replica: random.below(replicas), amount: random.between(0, most) };
+  const one = (kind === "stall" || kind === "lag") && resources.length > 1 && random.chance(0.5);
+  return one ? { ...drawn, resource: random.pick(resources) } : drawn;
 }
 
 /** Makes one happen. */

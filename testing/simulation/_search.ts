@@ -33,13 +33,16 @@ export function drawSchedule(
   kinds: readonly PerturbationKind[] = PERTURBATIONS,
 ): Schedule {
   const random = new Random(seed, "schedule");
-  const { horizon, replicas } = plan;
+  const { horizon, replicas, resources } = plan;
   const times = plan.actions.map(() => random.below(horizon)).sort((one, other) => one - other);
   const count = kinds.length === 0 ? 0 : random.below(9);
   return {
     seed,
     actions: times.map((at, index) => ({ at, index })),
-    perturbations: Array.from({ length: count }, () => drawPerturbation(random, { horizon, replicas, kinds })),
+    perturbations: Array.from(
+      { length: count },
+      () => drawPerturbation(random, { horizon, replicas, kinds, resources }),
+    ),
   };
 }
 
@@ -57,6 +60,20 @@ export function* blindSchedules(plan: Plan, seed: number): Generator<Schedule> {
       return { at: at - 500, kind: "blind", for: end - at, replica, amount: 0 };
     });
     yield { seed, actions, perturbations };
+  }
+}
+
+/** The schedules of one who does not see what happens to one kind from before an action until after the next. */
+export function* staleSchedules(plan: Plan, seed: number): Generator<Schedule> {
+  const actions = spread(plan);
+  for (const resource of plan.resources) {
+    for (const [index, { at }] of actions.entries()) {
+      const end = (actions[index + 1]?.at ?? at) + 8_000;
+      const perturbations = Array.from({ length: plan.replicas }, (_, replica): Perturbation => {
+        return { at: at - 500, kind: "stall", for: end - at, replica, amount: 0, resource };
+      });
+      yield { seed, actions, perturbations };
+    }
   }
 }
 

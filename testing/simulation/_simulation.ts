@@ -80,6 +80,8 @@ export interface Plan {
   readonly operator: () => Operator | Promise<Operator>;
   /** How many replicas there are. */
   readonly replicas: number;
+  /** The plurals of the kinds that it watches. */
+  readonly resources: readonly string[];
   /** What the user may do. */
   readonly actions: readonly Action[];
   /** Makes the world before the operator starts. */
@@ -301,8 +303,7 @@ class Simulation implements Perturbed {
   #heal(): void {
     this.#tell("world", "nothing goes wrong any more");
     this.network.troubles.clear();
-    this.network.stalls.clear();
-    this.network.lags.clear();
+    this.network.delays.clear();
     this.#server.faults.clear();
     for (const { process } of this.#all) process.resume();
   }
@@ -435,6 +436,8 @@ class Simulation implements Perturbed {
       const { controllers, ...definition } = definitionOf(await this.#plan.operator());
       const watched = controllers.map((controller) => this.#watched(controller, process));
       const metrics = new Metrics();
+      // the one place that is told when a term begins and ends
+      metrics.leader = () => ({ set: (leading) => this.#led(process, leading) });
       const onCaches = (given: Informers): void => void (caches = given);
       try {
         await runOperator({ ...definition, controllers: watched, metrics, onCaches }, {
@@ -465,6 +468,11 @@ class Simulation implements Perturbed {
         this.#report("stopsInOrder", `${replica.process.name} ends by itself: ${failure}`);
       }
     });
+  }
+
+  #led(process: Process, leading: boolean): void {
+    this.#tell(process.name, leading ? "leads" : "does not lead any more");
+    for (const observer of this.#observers) observer.led?.(process, leading);
   }
 
   /** A controller whose runs are seen from outside. */

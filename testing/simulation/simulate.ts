@@ -29,7 +29,7 @@
  *
  * The operator runs as it is, with its real controllers, caches, queues and election, against an API server in memory. First
  * everything goes well; then it is killed before and after each of its requests, and started anew; then it sees nothing of
- * what happens between two actions; then many things go wrong at random. After each run it is left alone, until all is as it
+ * what happens between two actions, and nothing of one kind; then many things go wrong at random. After each run it is left alone, until all is as it
  * should be or the patience is over.
  *
  * # Caveats
@@ -44,7 +44,7 @@ import { definitionOf, type Operator } from "../../operator.ts";
 import { INVARIANTS } from "./_invariants.ts";
 import { type PerturbationKind, PERTURBATIONS } from "./_perturbations.ts";
 import { storyOf, textOfSchedule } from "./_report.ts";
-import { blindSchedules, crashSchedules, drawSchedule, shorten, spread } from "./_search.ts";
+import { blindSchedules, crashSchedules, drawSchedule, shorten, spread, staleSchedules } from "./_search.ts";
 import { type Outcome, type Plan, type Schedule, type SimulatedWorld, simulateOnce } from "./_simulation.ts";
 
 export type { PerturbationKind } from "./_perturbations.ts";
@@ -128,9 +128,11 @@ export async function simulate(
   options: SimulateOptions = {},
 ): Promise<SimulationReport> {
   const make = typeof operator === "function" ? operator : () => operator;
-  const { name, election } = definitionOf(await make());
+  const first = await make();
+  const { name, election } = definitionOf(first);
+  const resources = first.kinds().map(({ plural }) => plural);
   const { seeds = 50, from = 1, crashes = 300, faults = PERTURBATIONS, replay } = options;
-  const plan = planOf(make, options, election !== undefined);
+  const plan = planOf(make, options, election !== undefined, resources);
   checkNumbers(name, { seeds, from, crashes, replicas: plan.replicas });
   checkFaults(name, faults);
   let runs = 0, requests = 0;
@@ -151,6 +153,9 @@ export async function simulate(
   for (const schedule of faults.includes("blind") ? blindSchedules(plan, from) : []) {
     await run(schedule, "a run that sees nothing of what happens between two actions");
   }
+  for (const schedule of faults.includes("stall") ? staleSchedules(plan, from) : []) {
+    await run(schedule, "a run that sees nothing of one kind from before an action until after the next");
+  }
   const points = faults.includes("crash") ? [...crashSchedules(plan, from, firstRequests)] : [];
   const every = Math.max(1, points.length / crashes);
   let killed = 0;
@@ -164,13 +169,14 @@ export async function simulate(
   return { runs, crashes: killed, crashPoints: points.length, requests };
 }
 
-function planOf(operator: Plan["operator"], options: SimulateOptions, leads: boolean): Plan {
+function planOf(operator: Plan["operator"], options: SimulateOptions, leads: boolean, resources: string[]): Plan {
   const { world, actions = {}, invariants = {}, except = [], replicas = leads ? 2 : 1 } = options;
   const { duration = 60_000, patience = 1_500_000 } = options;
   const apply: Plan["world"] = ({ server }) => world === undefined ? undefined : server.apply(world as object);
   return {
     operator,
     replicas,
+    resources,
     actions: Object.entries(actions).map(([name, run]) => ({ name, run })),
     world: typeof world === "function" ? world as WorldFunction : apply,
     horizon: toMilliseconds(duration, "duration"),

@@ -230,6 +230,7 @@ export function fleet(random: Random, replicas: number): Plan {
   return {
     operator: () => fleetOperator(cloud, attempts, leads),
     replicas,
+    resources: ["apps", "routes", "configmaps"],
     actions: Array.from({ length: random.between(3, 14) }, () => drawAction(random)),
     world: async ({ client }) => {
       for (const name of NAMESPACES) await client.api(Namespace).create(Namespace.draft({ metadata: { name } }));
