@@ -67,7 +67,7 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
     const sub = info.subresources.get(subresource);
     // What follows the subresource is not looked at for custom resources.
     if (!sub || (asked.rest.length > 0 && !info.custom)) throw info.custom ? notFound(info, asked.name) : noResource();
-    if (!sub.verbs.includes(verb)) throw refuseVerb(call);
+    if (!sub.verbs.includes(verb) || (call.method === "HEAD" && !info.custom)) throw refuseVerb(call);
     checkAccept(call);
     if (subresource === "scale") return scale(call);
     if (subresource === "token") return requestToken(call);

@@ -20,6 +20,7 @@ import { checkWriteOptions, isDryRun } from "./_options.ts";
 import { writeOwnStatus } from "./_own_status.ts";
 import { EVICTION } from "./_registered.ts";
 import { badRequest, forbidden, internal, StatusError } from "./_status.ts";
+import type { Revision } from "./_store.ts";
 import { liveOf, matchNamespace, mustExist, namespaceOf } from "./_write.ts";
 
 const BUDGETS = "poddisruptionbudgets.policy";
@@ -42,8 +43,26 @@ export function evict(call: Call): Answer {
   const options = { ...asked, dryRun: asked.dryRun || isDryRun(call) };
   const budget = isOutOfReach(live.object) ? undefined : budgetOf(call, live.object);
   if (budget) disrupt(call, budget, live.object, options.dryRun === true);
-  deleteObject(call, live, options);
+  deleteObject(call, options.dryRun ? live : disrupted(call, live), options);
   return { code: 201, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
+}
+
+/** The pod with the condition that says why it goes; one that has ended stays as it is. */
+function disrupted(call: Call, live: Revision): Revision {
+  const { metadata, status = {} } = live.object;
+  if (status.phase === "Succeeded" || status.phase === "Failed") return live;
+  const condition = {
+    type: "DisruptionTarget",
+    status: "True",
+    lastProbeTime: null,
+    lastTransitionTime: timestamp(call.server.now()),
+    reason: "EvictionByEvictionAPI",
+    message: "Eviction API: evicting",
+  };
+  const others = ((status.conditions ?? []) as Fields[]).filter(({ type }) => type !== condition.type);
+  // Nobody becomes the manager of it.
+  const pod = { ...live.object, status: { ...status, conditions: [...others, condition] } };
+  return call.server.store.collection("pods").put(metadata.namespace ?? "", metadata.name!, pod, live.writtenAs);
 }
 
 /** True for a pod that no budget counts: one that does not run yet, or no more. */

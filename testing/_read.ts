@@ -179,8 +179,9 @@ export function selectionOf(call: Call): Selection {
   const { selectDefaults = {}, selectedForm: seen = (object) => object, ...behaviour } = behaviourOf(info);
   const selectable = behaviour.selectableIn?.[info.apiVersion] ?? behaviour.selectable ?? [];
   for (const { path } of fields) {
-    if (EVERYWHERE.includes(path) || selectable.includes(path)) continue;
     const known = info.custom !== undefined || selectable.length > 0;
+    const common = EVERYWHERE.includes(path) && (info.namespaced || !known || path !== "metadata.namespace");
+    if (common || selectable.includes(path)) continue;
     throw badRequest((known ? behaviour.unselectable ?? notSupported : notKnown)(path));
   }
   const { name } = asked;

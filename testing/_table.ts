@@ -127,7 +127,13 @@ export function checkInclude(query: URLSearchParams): void {
 }
 
 /** The table of these objects. */
-export function tableOf(call: Call, revisions: readonly State[], metadata: Fields, now: Date): Fields {
+export function tableOf(
+  call: Call,
+  revisions: readonly State[],
+  metadata: Fields,
+  now: Date,
+  options: { readonly bookmark?: boolean } = {},
+): Fields {
   const { info, query } = call;
   const custom = info.custom && (info.custom.columns?.length ? info.custom.columns : [AGE]);
   const key = `${info.apiVersion} ${info.plural}`;
@@ -135,7 +141,7 @@ export function tableOf(call: Call, revisions: readonly State[], metadata: Field
   const print = CELLS[key];
   const version = negotiate(call.headers.get("accept"))?.version || "v1";
   checkInclude(query);
-  const include = query.get("includeObject") || "Metadata";
+  const include = options.bookmark ? "Metadata" : query.get("includeObject") || "Metadata";
   const listed = call.asked.verb === "list";
   const rows = revisions.map((revision) => {
     const object = view(info, revision);

@@ -112,6 +112,8 @@ class Stream {
       [revision],
       { resourceVersion: String(revision.version) },
       this.#call.server.now(),
+      // A bookmark has its metadata even where objects are not asked for: it is all there is.
+      { bookmark: type === "BOOKMARK" },
     );
     if (this.#rows) table.columnDefinitions = null;
     this.#rows = true;
