@@ -115,7 +115,10 @@ export function deleteObject(call: Call, live: Revision, options: DeleteOptions)
     );
   }
   const grace = behaviour.grace?.(object, options.gracePeriodSeconds) ?? 0;
-  const finalizers = finalizersAfter(metadata.finalizers ?? [], policyOf(options), behaviour.orphans ?? false);
+  const before: readonly string[] = metadata.finalizers ?? [];
+  const finalizers = behaviour.marksItself && metadata.deletionTimestamp === undefined
+    ? before
+    : finalizersAfter(before, policyOf(options), behaviour.orphans ?? false);
   const meta: Fields = { ...metadata };
   if (finalizers.length > 0) meta.finalizers = finalizers;
   else delete meta.finalizers;

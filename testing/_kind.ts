@@ -87,6 +87,8 @@ export interface Behaviour {
   readonly grace?: (object: Fields, asked: number | undefined) => number;
   /** Sets what a deletion changes beside the metadata; answers with a copy. */
   readonly prepareDelete?: (object: Fields) => Fields;
+  /** True if a deletion first marks the object its own way, whatever becomes of dependents. */
+  readonly marksItself?: boolean;
   /** True if a deletion orphans dependents unless it is told otherwise. */
   readonly orphans?: boolean;
   /** Converts to how it is stored, from the version that it was written in. */

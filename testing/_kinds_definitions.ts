@@ -30,6 +30,7 @@ export const DEFINITION: Behaviour = {
   returnsDeleted: true,
   desired: (object) => object.spec,
   conditionalUpdate: true,
+  marksItself: true,
   bareFinalizers: true,
   defaults: ({ spec }) => {
     if (!spec) return;

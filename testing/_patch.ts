@@ -233,7 +233,7 @@ function apply(call: Call, subresource: string): Answer {
   const { object: outcome } = result as { object: Fields };
   const merged: Fields = info.custom ? { ...outcome, metadata: ownMetadata(outcome.metadata) } : clone(outcome);
   if (uid) merged.metadata.uid = uid;
-  if (resourceVersion && live) merged.metadata.resourceVersion = resourceVersion;
+  if (resourceVersion !== undefined && live) merged.metadata.resourceVersion = resourceVersion;
   if (writerOf(call) === "kubectl") syncLastApplied(merged, applied);
   const object = decode(call, merged, { applied: true, refuse: (why) => inconvertible(applied, why) });
   if (!live) {
