@@ -29,7 +29,9 @@ function validateSelector({ kind, spec = {} }: Fields, missing = true): Cause[] 
   if (!none) {
     labelSelector(selector, "spec.selector", causes);
     if (isEmptySelector(selector)) {
-      const why = `empty selector is invalid for ${String(kind).toLowerCase()}`;
+      // A ReplicaSet is spoken of as a Deployment here.
+      const name = kind === "ReplicaSet" ? "deployment" : String(kind).toLowerCase();
+      const why = `empty selector is invalid for ${name}`;
       causes.push(cause.invalid("spec.selector", selector, why));
     }
   }

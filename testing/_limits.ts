@@ -12,6 +12,7 @@
 import type { Ground } from "./_kind.ts";
 import type { Fields, Kube } from "./_objects.ts";
 import { nanosOf, sortedEntries, written } from "./_pods_resources.ts";
+import { addQuantities } from "./_quantity.ts";
 import { forbidden } from "./_status.ts";
 
 /** The limits that hold in a namespace. */
@@ -89,25 +90,20 @@ function problems(limit: Fields, { requests, limits }: Demand): string[] {
   return found;
 }
 
-/** A quantity in billionths, as text. */
-export function quantityOf(nanos: bigint): string {
-  return written(nanos % 1_000_000_000n === 0n ? String(nanos / 1_000_000_000n) : `${nanos}n`);
-}
-
 /** The sum of what the containers of a pod ask for on one side. */
 export function demandOf(spec: Fields, side: "requests" | "limits"): Fields {
-  const total: Record<string, bigint> = {};
+  const total: Record<string, string> = {};
   for (const { resources } of (spec.containers ?? []) as Fields[]) {
     for (const [name, quantity] of Object.entries(resources?.[side] ?? {})) {
-      total[name] = (total[name] ?? 0n) + nanosOf(quantity);
+      total[name] = addQuantities(total[name] ?? "0", String(quantity));
     }
   }
   for (const { resources } of (spec.initContainers ?? []) as Fields[]) {
     for (const [name, quantity] of Object.entries(resources?.[side] ?? {})) {
-      if (nanosOf(quantity) > (total[name] ?? -1n)) total[name] = nanosOf(quantity);
+      if (nanosOf(quantity) > nanosOf(total[name] ?? "-1")) total[name] = String(quantity);
     }
   }
-  return Object.fromEntries(Object.entries(total).map(([name, nanos]) => [name, quantityOf(nanos)]));
+  return total;
 }
 
 function podProblems({ spec = {} }: Fields, limit: Fields): string[] {

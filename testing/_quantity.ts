@@ -56,8 +56,17 @@ export function quantityNanos(quantity: string): bigint | undefined {
 /** Returns the canonical form of a quantity; undefined if it is none. */
 export function canonicalQuantity(quantity: string | number): string | undefined {
   const parsed = parse(String(quantity).trim());
-  if (parsed === undefined) return undefined;
-  const { nanos, form } = parsed;
+  return parsed === undefined ? undefined : canonical(parsed);
+}
+
+/** Returns the sum of two quantities, in the form of the first one that is not zero. */
+export function addQuantities(one: string, other: string): string {
+  const a = parse(one), b = parse(other);
+  if (a === undefined || b === undefined) return canonicalQuantity(a === undefined ? other : one) ?? "0";
+  return canonical({ nanos: a.nanos + b.nanos, form: a.nanos === 0n ? b.form : a.form });
+}
+
+function canonical({ nanos, form }: Parsed): string {
   if (nanos === 0n) return "0";
   const sign = nanos < 0n ? "-" : "";
   const size = nanos < 0n ? -nanos : nanos;

@@ -12,11 +12,12 @@
  * @module
  */
 import type { Ground } from "./_kind.ts";
-import { demandOf, quantityOf } from "./_limits.ts";
+import { demandOf } from "./_limits.ts";
 import type { Fields, Kube } from "./_objects.ts";
 import { writeOwnStatus } from "./_own_status.ts";
 import { qosClass } from "./_pods_admission.ts";
 import { nanosOf, sortedEntries, written } from "./_pods_resources.ts";
+import { addQuantities } from "./_quantity.ts";
 import { forbidden } from "./_status.ts";
 
 /** Kinds that quotas count by their name alone. */
@@ -111,17 +112,13 @@ function problem(quota: Fields, storage: string, object: Fields, usage: Fields):
   const hard: Fields = quota.status?.hard ?? {}, used: Fields = quota.status?.used ?? {};
   const name = quota.metadata.name;
   if (storage === "pods") {
-    const missing = sortedEntries(hard).map(([each]) => each).filter((each) => {
-      if (!NEEDED.has(each)) return false;
+    const all: Fields[] = [...object.spec?.containers ?? [], ...object.spec?.initContainers ?? []];
+    const missing = sortedEntries(hard).map(([each]) => each).filter((each) => NEEDED.has(each)).flatMap((each) => {
       const [side, resource] = each.includes(".") ? each.split(".") as [string, string] : ["requests", each];
-      const all: Fields[] = [...object.spec?.containers ?? [], ...object.spec?.initContainers ?? []];
-      return all.some(({ resources }) => resources?.[side]?.[resource] === undefined);
+      const without = all.filter(({ resources }) => resources?.[side]?.[resource] === undefined);
+      return without.length === 0 ? [] : [`${each} for: ${without.map(({ name }) => name).join(",")}`];
     });
-    if (missing.length > 0) {
-      const containers = ((object.spec?.containers ?? []) as Fields[]).map((each) => each.name).join(",");
-      const texts = missing.map((each) => `${each} for: ${containers}`);
-      return `failed quota: ${name}: must specify ${texts.join("; ")}`;
-    }
+    if (missing.length > 0) return `failed quota: ${name}: must specify ${missing.join("; ")}`;
   }
   const over = Object.keys(usage).filter((each) =>
     hard[each] !== undefined && nanosOf(usage[each]) > 0n &&
@@ -155,7 +152,7 @@ export function admitByQuotas(
     const hard: Fields = quota.status?.hard ?? {}, used: Fields = quota.status?.used ?? {};
     const counted = Object.keys(usage).filter((name) => hard[name] !== undefined && nanosOf(usage[name]) > 0n);
     if (counted.length === 0) continue;
-    const sums = counted.map((name) => [name, quantityOf(nanosOf(used[name]) + nanosOf(usage[name]))]);
+    const sums = counted.map((name) => [name, addQuantities(String(used[name] ?? "0"), String(usage[name]))]);
     const status = { ...quota.status, used: { ...used, ...Object.fromEntries(sums) } };
     writeOwnStatus(server, "resourcequotas", quota, status);
   }
