@@ -1,9 +1,15 @@
 /** Holds what keeps the API server in memory fast and small, by counting: nothing here looks at a clock. */
-import { assert, assertEquals, assertNotStrictEquals, assertStrictEquals } from "@std/assert";
+import { assert, assertEquals, assertNotStrictEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { Bucket } from "../testing/_bucket.ts";
+import { decodeCustom } from "../testing/_decode_custom.ts";
+import { trackUpdate } from "../testing/_managed_fields.ts";
+import type { Kube } from "../testing/_objects.ts";
+import type { ResourceInfo } from "../testing/_resource_info.ts";
 import { Recent, Revision } from "../testing/_revision.ts";
+import type { Schema } from "../testing/_schema.ts";
 import { Store } from "../testing/_store.ts";
+import { validate } from "../testing/_validate.ts";
 import { ApiServer } from "../testing/mod.ts";
 import { FakeTime } from "@std/testing/time";
 import { advance } from "./_time.ts";
@@ -167,6 +173,28 @@ Deno.test("The garbage collector looks at no more objects where many are stored"
   } finally {
     time.restore();
   }
+});
+
+Deno.test("What a patch of a custom resource leaves alone is not looked at again", () => {
+  const look = (): never => {
+    throw new Error("It was looked at");
+  };
+  const spec = new Proxy({}, { get: look, has: look, ownKeys: look, getOwnPropertyDescriptor: look });
+  const free = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  const schema: Schema = { type: "object", properties: { spec: free, status: free } };
+  const apiVersion = "example.com/v1", time = "2030-01-01T00:00:00Z";
+  const owned = { "f:status": { "f:size": {} } };
+  const entry = { manager: "m", operation: "Update", apiVersion, time, fieldsType: "FieldsV1", fieldsV1: owned };
+  const base = { apiVersion, kind: "Widget", metadata: { name: "a", managedFields: [entry] }, spec };
+  const live = { ...base, status: { size: 1 } }, updated = { ...base, status: { size: 2 } };
+  const info = { custom: { schema } } as unknown as ResourceInfo;
+  const { object, problems } = decodeCustom(info, updated, () => look(), { live });
+  assertEquals([object.status, problems], [{ size: 2 }, []]);
+  assertEquals(validate(object, schema, { previous: live }), []);
+  const change = { live, updated: object, manager: "n", schema, apiVersion, time };
+  const { metadata } = trackUpdate({ ...change, subresource: "status" }) as Kube;
+  assertEquals(metadata.managedFields?.map(({ manager }) => manager), ["n"]);
+  assertThrows(() => decodeCustom(info, updated, () => look()), Error, "It was looked at");
 });
 
 Deno.test("A page looks at no more objects than it takes to fill it", () => {
