@@ -145,7 +145,7 @@ function successPolicy(spec: Fields, at: string): Cause[] {
       SucceededIndexes: succeededIndexes,
       SucceededCount: succeededCount,
     }));
-    return [cause.invalid(path, { Rules: shown }, "requires indexed completion mode")];
+    return [cause.invalid(path, { Rules: policy.rules ? shown : null }, "requires indexed completion mode")];
   }
   if (rules.length === 0) {
     const why = "at least one rules must be specified when the successPolicy is specified";

@@ -147,12 +147,13 @@ function validateStatefulSet(object: Fields): Cause[] {
   else if (!POLICIES.includes(policy)) {
     causes.push(cause.invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'"));
   }
-  causes.push(...statefulStrategy(spec), ...negatives(spec, ["replicas", "minReadySeconds"], "spec"));
-  causes.push(...negatives(spec.ordinals ?? {}, ["start"], "spec.ordinals"));
+  causes.push(...statefulStrategy(spec));
   for (const [index, claim] of (volumeClaimTemplates as Fields[]).entries()) {
     claimSpec(claim.spec, `spec.volumeClaimTemplates[${index}].spec`, causes);
   }
-  causes.push(...validateSelector(object), ...serviceName(spec));
+  causes.push(...negatives(spec, ["replicas", "minReadySeconds"], "spec"));
+  causes.push(...negatives(spec.ordinals ?? {}, ["start"], "spec.ordinals"));
+  causes.push(...serviceName(spec), ...validateSelector(object));
   const volumes = (volumeClaimTemplates as Fields[]).map(({ metadata }) => ({
     name: metadata?.name,
     persistentVolumeClaim: { claimName: "TEMPORARY" },

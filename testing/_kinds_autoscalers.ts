@@ -167,7 +167,7 @@ function scalesFromNothing(metrics: readonly Fields[]): boolean {
 
 function validate({ spec = {} }: Fields): Cause[] {
   const { minReplicas, maxReplicas = 0, scaleTargetRef = {}, metrics = [] } = spec;
-  const causes = negatives(spec, ["minReplicas"], "spec");
+  const causes: Cause[] = [];
   if (minReplicas !== undefined && maxReplicas < minReplicas) {
     causes.push(cause.invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`"));
   }
@@ -178,6 +178,7 @@ function validate({ spec = {} }: Fields): Cause[] {
     causes.push(cause.forbidden("spec.metrics", why));
   }
   BEHAVIOUR(spec.behavior, "spec.behavior", causes);
+  causes.push(...negatives(spec, ["minReplicas"], "spec"));
   if (maxReplicas === 0) causes.push(cause.required("spec.maxReplicas"));
   return causes;
 }

@@ -133,18 +133,30 @@ function variables(container: Fields, at: string): string[] {
   });
 }
 
+/** What is said of two ports of one number and protocol. */
+function overlap(port: Fields, other: Fields): string | undefined {
+  const { hostPort = 0, hostIP = "" } = port, { hostPort: otherPort = 0, hostIP: otherIP = "" } = other;
+  if (hostPort === otherPort && hostIP === otherIP) return "duplicate";
+  if (hostPort === 0 || otherPort === 0) return "overlapping";
+  return hostPort === otherPort && (hostIP === "") !== (otherIP === "") ? "dangerously ambiguous" : undefined;
+}
+
 /** Ports of containers that others have, too. */
 function ports(spec: Fields, at: string): string[] {
-  const seen = new Map<string, string>();
-  return itemsOf(spec.containers, `${at}.containers`).flatMap(([container, path]) =>
-    itemsOf(container.ports, `${path}.ports`).flatMap(([port, where]) => {
-      const { containerPort, protocol, hostPort = 0, hostIP = "" } = port;
-      const key = [containerPort, protocol, hostPort, hostIP].join("/");
-      const first = seen.get(key);
-      if (first === undefined) seen.set(key, where);
-      return first === undefined ? [] : [`${where}: duplicate port definition with ${first}`];
-    })
-  );
+  const found: string[] = [];
+  const seen = new Map<string, [Fields, string][]>();
+  for (const [container, path] of itemsOf(spec.containers, `${at}.containers`)) {
+    for (const [port, where] of itemsOf(container.ports, `${path}.ports`)) {
+      const key = `${port.containerPort}/${port.protocol}`;
+      const others = seen.get(key) ?? [];
+      for (const [other, there] of others) {
+        const how = overlap(port, other);
+        if (how) found.push(`${where}: ${how} port definition with ${there}`);
+      }
+      seen.set(key, [...others, [port, where]]);
+    }
+  }
+  return found;
 }
 
 function fractions(container: Fields, at: string): string[] {
