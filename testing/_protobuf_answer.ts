@@ -44,10 +44,20 @@ function framesOf(chunk: Uint8Array): Uint8Array {
   if (bytes === undefined) {
     const lines = decoder.decode(chunk).split("\n").filter((line) => line !== "");
     const parts = lines.map((line) => writeProtobufEvent(JSON.parse(line)) ?? new Uint8Array());
-    bytes = parts.length === 1 ? parts[0]! : new Uint8Array(parts.flatMap((part) => [...part]));
+    bytes = parts.length === 1 ? parts[0]! : joined(parts);
     frames.set(chunk, bytes);
   }
   return bytes;
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 function stream(body: ReadableStream<Uint8Array>, init: { status: number; headers: Headers }): Response {

@@ -18,6 +18,9 @@ import { INLINE, isList, MAGIC, MAP, messageOf, MESSAGES, POINTER, REPEATED } fr
 
 const encoder = new TextEncoder();
 
+/** Texts up to here are written quicker without an encoder. */
+const SHORT = 100;
+
 const VARINT = 0, FIXED64 = 1, BLOCK = 2;
 
 /** Bytes that grow at their beginning. */
@@ -36,6 +39,18 @@ class Writer {
   bytes(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.#at -= bytes.length);
+  }
+
+  text(text: string): void {
+    if (text.length > SHORT) return this.bytes(encoder.encode(text));
+    this.#reserve(text.length);
+    const start = this.#at - text.length;
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      if (code > 0x7f) return this.bytes(encoder.encode(text));
+      this.#bytes[start + index] = code;
+    }
+    this.#at = start;
   }
 
   varint(value: number | bigint): void {
@@ -131,7 +146,7 @@ function putValue(writer: Writer, number: number, value: unknown, type: string):
     }
   }
   const mark = writer.length;
-  if (type === "string") writer.bytes(encoder.encode(String(value ?? "")));
+  if (type === "string") writer.text(String(value ?? ""));
   else if (type === "bytes") writer.bytes(Uint8Array.fromBase64(String(value ?? "")));
   else if (SPECIAL[type]) SPECIAL[type](writer, value);
   else putMessage(writer, (Array.isArray(value) ? { items: value } : value ?? {}) as Fields, type);

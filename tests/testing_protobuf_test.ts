@@ -26,6 +26,10 @@ for (const { name, object, bytes } of cases as readonly Case[]) {
     assertEquals(writeProtobuf(read)?.toBase64(), bytes);
     assertEquals(read.metadata?.name, object.metadata?.name);
     assertEquals(read.metadata?.managedFields, object.metadata?.managedFields);
+    // Go writes its zero values, and means that they are missing.
+    for (const field of ["generateName", "selfLink", "uid", "generation"]) {
+      assertEquals(read.metadata?.[field], object.metadata?.[field], field);
+    }
   });
 }
 

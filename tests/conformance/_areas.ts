@@ -11,6 +11,7 @@ import { crud } from "./crud.ts";
 import { customResources } from "./custom_resources.ts";
 import { deletion } from "./deletion.ts";
 import { discovery } from "./discovery.ts";
+import { formats } from "./formats.ts";
 import { kinds } from "./kinds.ts";
 import { lists } from "./lists.ts";
 import { ownership } from "./ownership.ts";
@@ -38,6 +39,7 @@ const AREAS = [
   auth,
   discovery,
   requests,
+  formats,
   subresources,
 ];
 
