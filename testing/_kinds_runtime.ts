@@ -72,6 +72,8 @@ export const RUNTIME: Readonly<Record<string, Behaviour>> = {
   },
   "runtimeclasses.node.k8s.io": {
     bareFinalizers: true,
+    conditionalUpdate: true,
+    createOnUpdate: true,
     validate: (object, _apiVersion, _subresource, old) =>
       old
         ? [...fixedByType(object, old, ["handler"]), ...causesOf(handler, object.handler, "handler")]

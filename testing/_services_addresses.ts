@@ -13,13 +13,11 @@ import { familyOf, isWithin, legacyAddress } from "./_addresses.ts";
 import { isEmpty, oneOf } from "./_checks.ts";
 import type { Ground } from "./_kind.ts";
 import { equal, type Fields } from "./_objects.ts";
+import { takenBy } from "./_services_taken.ts";
 import { type Cause, cause, invalid, type StatusError } from "./_status.ts";
 
 /** The addresses that may be asked for. */
 export const SERVICE_RANGE = "10.0.0.0/24";
-
-/** Addresses below are left to those who ask for them. */
-const FIRST_GIVEN = 17;
 
 const FAMILIES = ["IPv4", "IPv6"];
 const POLICIES = ["PreferDualStack", "RequireDualStack", "SingleStack"];
@@ -165,36 +163,21 @@ function settle(spec: Fields, old?: Fields): Cause[] {
   return causes;
 }
 
-function taken(server: Ground): Set<string> {
-  const found = new Set<string>();
-  for (const { object } of server.store.collection("services").list()) {
-    for (const each of object.spec?.clusterIPs ?? []) found.add(each);
-  }
-  return found;
-}
-
 function claim(name: string, spec: Fields, server: Ground): void {
   const [asked] = spec.clusterIPs ?? [];
   if (asked === "None") return;
-  const used = taken(server);
+  const { addresses } = takenBy(server);
   if (asked !== undefined) {
     const edge = asked === "10.0.0.0" || asked === "10.0.0.255";
     const why = isWithin(asked, SERVICE_RANGE) && !edge
-      ? used.has(asked) ? "provided IP is already allocated" : undefined
+      ? addresses.has(asked) ? "provided IP is already allocated" : undefined
       : `the provided IP (${asked}) is not in the valid range. The range of valid IPs is ${SERVICE_RANGE}`;
     if (why === undefined) return;
     const text = `failed to allocate IP ${asked}: ${why}`;
     throw refuse(name, [cause.invalid("spec.clusterIPs", spec.clusterIPs, text)]);
   }
-  let number = FIRST_GIVEN;
-  while (used.has(address(number)) || (number & 255) === 255 || (number & 255) === 0) number++;
-  spec.clusterIP = address(number);
+  spec.clusterIP = addresses.next();
   spec.clusterIPs = [spec.clusterIP];
-}
-
-/** Addresses that nobody asked for go on beyond the range, so that there is no end to Services. */
-function address(number: number): string {
-  return `10.0.${number >> 8}.${number & 255}`;
 }
 
 function isSettled(spec: Fields, old: Fields): boolean {

@@ -12,9 +12,8 @@
 import type { Ground } from "./_kind.ts";
 import type { Fields } from "./_objects.ts";
 import { refuse } from "./_services_addresses.ts";
+import { FIRST_PORT, LAST_PORT, type Taken, takenBy } from "./_services_taken.ts";
 import { cause, internalError } from "./_status.ts";
-
-const FIRST = 30_000, LAST = 32_767;
 
 /** True for a Service that nodes listen for. */
 export function needsNodePorts({ type }: Fields): boolean {
@@ -26,32 +25,31 @@ export function needsHealthCheck({ type, externalTrafficPolicy }: Fields): boole
   return type === "LoadBalancer" && externalTrafficPolicy === "Local";
 }
 
-/** The ports that are taken, and how to take more. */
+/** The ports that are free, and how to take some. */
 class NodePorts {
-  readonly #used = new Set<number>();
+  readonly #pool: Taken["ports"];
+  readonly #now = new Set<number>();
 
   constructor(server: Ground) {
-    for (const { object } of server.store.collection("services").list()) {
-      const { ports = [], healthCheckNodePort } = object.spec ?? {};
-      for (const { nodePort } of ports) if (nodePort) this.#used.add(nodePort);
-      if (healthCheckNodePort) this.#used.add(healthCheckNodePort);
-    }
+    this.#pool = takenBy(server).ports;
   }
 
   /** Takes a port; answers why it cannot be had. */
   take(port: number): string | undefined {
-    if (port < FIRST || port > LAST) {
-      return `provided port is not in the valid range. The range of valid ports is ${FIRST}-${LAST}`;
+    if (port < FIRST_PORT || port > LAST_PORT) {
+      return `provided port is not in the valid range. The range of valid ports is ${FIRST_PORT}-${LAST_PORT}`;
     }
-    if (this.#used.has(port)) return "provided port is already allocated";
-    this.#used.add(port);
+    if (this.#pool.has(port) || this.#now.has(port)) return "provided port is already allocated";
+    this.#now.add(port);
     return undefined;
   }
 
   /** Takes the next free port. */
   next(): number {
-    for (let port = FIRST; port <= LAST; port++) if (this.take(port) === undefined) return port;
-    throw internalError("failed to allocate a nodePort: range is full");
+    const port = this.#pool.next(LAST_PORT, this.#now);
+    if (port === undefined) throw internalError("failed to allocate a nodePort: range is full");
+    this.#now.add(port);
+    return port;
   }
 }
 
