@@ -47,6 +47,7 @@ const HOST_PATHS = [
   "Socket",
 ];
 const IQN = /^(iqn\.\d{4}-\d{2}\.([a-z0-9-]+\.?)+(:.+)?|eui\.[0-9A-Fa-f]{16}|naa\.[0-9A-Fa-f]{32})$/;
+const MANAGED_DISK = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}";
 const BLOB = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd";
 
 /** Takes the path of a file or folder of a node. */
@@ -186,12 +187,13 @@ const SOURCES: Readonly<Record<string, Check>> = {
   vsphereVolume: members({ volumePath: needed() }),
   photonPersistentDisk: members({ pdID: needed() }),
   portworxVolume: members({ volumeID: needed() }),
-  azureDisk: members({
-    diskName: needed(),
-    diskURI: all(needed(), (value, at, causes) => {
-      if (!/^(https:|\/subscriptions)/.test(value ?? "")) causes.push(cause.unsupported(at, value ?? "", [BLOB]));
-    }),
-  }),
+  azureDisk: (value, at, causes) => {
+    members({ diskName: needed(), diskURI: needed() })(value, at, causes);
+    const { diskURI = "", kind } = value;
+    const managed = kind === "Managed";
+    if (diskURI.startsWith(managed ? "/subscriptions" : "https:")) return;
+    causes.push(cause.unsupported(`${at}.diskURI`, diskURI, [managed ? MANAGED_DISK : BLOB]));
+  },
   storageos: members({ volumeName: needed() }),
   projected: (value, at, causes) => {
     fileMode(value.defaultMode, `${at}.defaultMode`, causes);
