@@ -175,6 +175,26 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "kubectl is a cluster admin by its certificate where clients are asked for certificates",
+  ignore: !HAS_KUBECTL,
+  fn: async () => {
+    await using place = await folder();
+    const kubeconfig = `${place.path}/kubeconfig`;
+    const flags = ["--kubeconfig", kubeconfig, "--client-certificates", "--authorization"];
+    await using server = await Process.start(flags);
+    assertMatch(server.line, / https:\/\/127\.0\.0\.1:\d+ /);
+    const text = await Deno.readTextFile(kubeconfig);
+    assertEquals([text.includes("client-certificate-data"), text.includes("token")], [true, false]);
+    assertMatch(
+      await kubectl("auth whoami", kubeconfig),
+      /kubernetes-admin[^]*\[system:masters system:authenticated\][^]*X509SHA256=/,
+    );
+    assertEquals(await kubectl("auth can-i * *", kubeconfig), "yes\n");
+    assertEquals(await server.stop(), { code: 0, rest: "" });
+  },
+});
+
 Deno.test("The API server program refuses a command line that makes no sense, in one line and with 2", async () => {
   await using place = await folder();
   const broken = `${place.path}/users.csv`, other = `${place.path}/config`;
@@ -221,7 +241,7 @@ Deno.test("The API server program fails with 1 when its port is taken or what it
 Deno.test("The API server program lists its flags", async () => {
   const { code, printed } = await inProcess("--help");
   assertEquals(code, 0);
-  for (const name of ["port", "kubeconfig", "load", "token-file", "controllers"]) {
+  for (const name of ["port", "kubeconfig", "load", "token-file", "client-certificates", "controllers"]) {
     assertStringIncludes(printed[0]!, `--${name} `);
   }
 });
