@@ -13,6 +13,7 @@
 import { causesOf, qualifiedName } from "./_checks.ts";
 import { syntaxError } from "./_json_text.ts";
 import type { Behaviour } from "./_kind.ts";
+import { keyPairProblem } from "./_key_pairs.ts";
 import { NODES } from "./_kinds_nodes.ts";
 import { type Fields, isObject } from "./_objects.ts";
 import { type Cause, cause } from "./_status.ts";
@@ -115,6 +116,18 @@ function validateSecretType({ type, data = {}, metadata }: Fields): Cause[] {
   return keys.map((key) => cause.required(`data[${key}]`));
 }
 
+/** Warns of a certificate and a key that are no pair. */
+function secretWarnings({ type, data = {} }: Fields): string[] {
+  if (type !== "kubernetes.io/tls") return [];
+  const text = (key: string): string => decoded(data[key] ?? "");
+  const problem = keyPairProblem(text("tls.crt"), text("tls.key"));
+  return problem === undefined ? [] : [problem];
+}
+
+function decoded(encoded: string): string {
+  return atob(encoded.replaceAll(/\s/g, ""));
+}
+
 function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
@@ -169,6 +182,7 @@ export const CORE: Readonly<Record<string, Behaviour>> = {
     validateUpdate: (object, old) => immutable(object, old, ["data", "binaryData"]),
   },
   secrets: {
+    warnings: secretWarnings,
     defaults: (object) => {
       if (isObject(object.stringData)) {
         const data = object.data ??= {};

@@ -1,5 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
+import { Authority } from "../testing/_certificates.ts";
 import { isFormer } from "../testing/_former_versions.ts";
+import { keyPairProblem } from "../testing/_key_pairs.ts";
 import { versionProblem } from "../testing/_manager_versions.ts";
 import { readPatch } from "../testing/_patch_body.ts";
 import { restored } from "../testing/_reset_fields.ts";
@@ -88,4 +90,30 @@ Deno.test("Managers of an object and of its scale are told apart by the version 
 Deno.test("isFormer() knows kinds in versions that are read and not served, and their lists", () => {
   assertEquals([isFormer("apps/v1beta1", "DeploymentList"), isFormer("apps/v1beta1", "DaemonSet")], [true, false]);
   assertEquals([isFormer("apps/v1", "Deployment"), isFormer("nope/v1", "Nope")], [false, false]);
+});
+
+Deno.test("keyPairProblem() tells what is no certificate, no key, and no pair", () => {
+  const block = (type: string) => `-----BEGIN ${type}-----\nMIIB\n-----END ${type}-----\n`;
+  const certificate = block("CERTIFICATE"), key = block("PRIVATE KEY");
+  const cases: [string, string, string][] = [
+    ["", "", "tls: failed to find any PEM data in certificate input"],
+    [certificate, "x", "tls: failed to find any PEM data in key input"],
+    [certificate, key, "x509: malformed certificate"],
+    [
+      key,
+      key,
+      "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched",
+    ],
+    [certificate, certificate, "tls: found a certificate rather than a key in the PEM for the private key"],
+    [
+      block("OTHER") + key,
+      key,
+      'tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: [OTHER PRIVATE KEY]',
+    ],
+  ];
+  for (const [first, second, expected] of cases) assertEquals(keyPairProblem(first, second), expected);
+  const authority = new Authority("authority");
+  const one = authority.server(["one"]), two = authority.server(["two"]);
+  assertEquals(keyPairProblem(one.cert, one.key), undefined);
+  assertEquals(keyPairProblem(one.cert, two.key), "tls: private key does not match public key");
 });
