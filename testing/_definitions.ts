@@ -107,6 +107,11 @@ function accept(server: ServerState, { name }: StoredEvent): void {
   if (storage && !storedVersions.includes(storage)) storedVersions.push(storage);
   const status = { conditions, acceptedNames: accepted, storedVersions };
   if (equal(status, old)) return;
+  writeStatus(server, current, status, time);
+}
+
+/** Stores a definition with another status. */
+function writeStatus(server: ServerState, current: Kube, status: Fields, time: string): void {
   const tracked = trackUpdate({
     live: current,
     updated: { ...current, status },
@@ -116,7 +121,25 @@ function accept(server: ServerState, { name }: StoredEvent): void {
     subresource: "status",
     time,
   });
-  collection.put("", name, tracked as Kube);
+  server.store.collection(DEFINITIONS).put("", current.metadata.name!, tracked as Kube);
+}
+
+const IN_PROGRESS = "InstanceDeletionInProgress";
+
+/** Says that the objects of a definition are being deleted; false if it was said before. */
+function setTerminating(server: ServerState, definition: Kube): boolean {
+  const conditions: Fields[] = (definition.status?.conditions ?? []).map((each: Fields) => ({ ...each }));
+  if (conditions.some(({ type, reason }) => type === "Terminating" && reason === IN_PROGRESS)) return false;
+  const time = timestamp(server.now());
+  setCondition(conditions, {
+    type: "Terminating",
+    status: "True",
+    lastTransitionTime: time,
+    reason: IN_PROGRESS,
+    message: "CustomResource deletion is in progress",
+  });
+  writeStatus(server, definition, { ...definition.status, conditions }, time);
+  return true;
 }
 
 /** Deletes the objects of a definition that is being deleted, and lets it go when they are gone. */
@@ -126,7 +149,9 @@ function finalize(server: ServerState, definition: Kube): void {
   const definitions = server.store.collection(DEFINITIONS);
   const objects = server.store.collection(metadata.name!);
   const time = timestamp(server.now());
-  for (const { object, writtenAs } of objects.list()) {
+  const before = objects.list();
+  if (!setTerminating(server, definition)) return;
+  for (const { object, writtenAs } of before) {
     const { namespace = "", name, finalizers, deletionTimestamp } = object.metadata;
     if ((finalizers ?? []).length === 0) objects.remove(namespace, name!);
     else if (deletionTimestamp === undefined) {
