@@ -198,8 +198,6 @@ function apply(call: Call, subresource: string): Answer {
   const given: Fields = isObject(applied.metadata) ? applied.metadata : {};
   if (given.managedFields !== undefined) throw badRequest("metadata.managedFields must be nil");
   const live = liveOf(call);
-  // What is there has its name.
-  if (!live || given.name) checkName(call, applied);
   const old = live && view(info, live);
   if (!live && subresource !== "") mustExist(call, live);
   const { uid, resourceVersion } = given;
@@ -230,6 +228,8 @@ function apply(call: Call, subresource: string): Answer {
     throw asStatus(error);
   }
   if ("conflicts" in result) throw applyConflict(result.conflicts);
+  // What is there has its name.
+  if (!live || given.name) checkName(call, applied);
   const { object: outcome } = result as { object: Fields };
   const merged: Fields = info.custom ? { ...outcome, metadata: ownMetadata(outcome.metadata) } : clone(outcome);
   if (uid) merged.metadata.uid = uid;

@@ -17,12 +17,13 @@
 import { equalJson, isObject, type JsonObject, member, putMember } from "./_json.ts";
 import { PatchError } from "./_json_patch.ts";
 import { fieldSchema, type Schema } from "./_schema.ts";
-import { goPrint } from "./_typed_check.ts";
+import { goPrint, goType } from "./_typed_check.ts";
 
 const DIRECTIVE = "$patch";
 const RETAIN_KEYS = "$retainKeys";
 const DELETE_PREFIX = "$deleteFromPrimitiveList/";
-const ORDER_PREFIX = "$setElementOrder/";
+const ORDER = "$setElementOrder";
+const ORDER_PREFIX = `${ORDER}/`;
 const NOTHING: Schema = {};
 
 function fail(message: string): never {
@@ -66,6 +67,7 @@ function mergeObject(live: JsonObject | undefined, given: JsonObject, schema: Sc
   if (retain !== undefined) retainKeys(out, patch, retain);
   for (const key of Object.keys(patch)) {
     if (key.startsWith(ORDER_PREFIX)) orderList(out, patch, key, schema);
+    else if (key === ORDER) checkOrderType(patch[key]);
   }
   for (const key in patch) {
     if (key.startsWith(ORDER_PREFIX)) continue;
@@ -206,12 +208,19 @@ function inOrder(merged: unknown[], order: readonly unknown[], live: readonly un
   return out;
 }
 
+function checkOrderType(order: unknown): asserts order is unknown[] {
+  if (Array.isArray(order)) return;
+  const whole = typeof order === "number" && Number.isInteger(order);
+  const type = order === null ? "%!s(<nil>)" : whole ? "int64" : goType(order);
+  fail(`expected a []interface {}, but received a ${type}`);
+}
+
 /** Merges and orders the list that a `$setElementOrder` directive is about, and takes both out of the patch. */
 function orderList(out: JsonObject, patch: JsonObject, directive: string, schema: Schema): void {
   const name = directive.slice(ORDER_PREFIX.length);
   const order = patch[directive];
   delete patch[directive];
-  if (!Array.isArray(order)) fail("invalid patch format of setElementOrder list");
+  checkOrderType(order);
   const below = fieldSchema(schema, name) ?? NOTHING;
   const key = below["x-kubernetes-patch-merge-key"];
   const live = member(out, name), given = member(patch, name);

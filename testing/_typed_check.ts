@@ -86,7 +86,7 @@ function checkList(list: ListFieldType, value: readonly unknown[], path: string,
 }
 
 /** Names a value's type as Go does. */
-function goType(value: unknown): string {
+export function goType(value: unknown): string {
   if (Array.isArray(value)) return "[]interface {}";
   if (isObject(value)) return "map[string]interface {}";
   return typeof value === "boolean" ? "bool" : typeof value === "string" ? "string" : "float64";
