@@ -4,8 +4,7 @@
  * ```ts
  * import { compressed } from "./_compression.ts";
  *
- * const large = new Response("a".repeat(200_000), { headers: { "content-length": "200000" } });
- * const answer = await compressed(large, "gzip");
+ * const answer = await compressed(new Response("a".repeat(200_000)), "gzip");
  * console.assert(answer.headers.get("content-encoding") === "gzip");
  * await answer.body?.cancel();
  * ```
@@ -15,9 +14,14 @@
 /** An answer of more bytes is compressed. */
 export const LARGE = 131_072;
 
-/** Compresses an answer that says in its headers that it is large; `accepted` is the client's Accept-Encoding. */
+/** True for an answer that says in its headers that it is large. */
+export function isLarge(response: Response): boolean {
+  return Number(response.headers.get("content-length")) > LARGE;
+}
+
+/** Compresses an answer for a client that takes gzip; `accepted` is its Accept-Encoding. */
 export async function compressed(response: Response, accepted: string | null): Promise<Response> {
-  if (!(Number(response.headers.get("content-length")) > LARGE) || !takesGzip(accepted)) return response;
+  if (!takesGzip(accepted)) return response;
   const { gzip } = await import("node:zlib");
   const bytes = new Uint8Array(await response.arrayBuffer());
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();

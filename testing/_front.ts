@@ -12,7 +12,7 @@
 import { ADMIN, ANONYMOUS, authenticate, impersonate } from "./_auth.ts";
 import type { ServerState, User } from "./_call.ts";
 import { certificateUser } from "./_certificate_user.ts";
-import { compressed } from "./_compression.ts";
+import { compressed, isLarge } from "./_compression.ts";
 import { type Connection, FaultyExchange } from "./_faulty_exchange.ts";
 import type { FaultBoard } from "./_fault_board.ts";
 import { connectionRefused } from "./_faults.ts";
@@ -104,8 +104,10 @@ export class Front {
     }
     record.code = response.status;
     const streams = asked?.verb === "watch" && asked.kind === "resource";
-    response = await preferProtobuf(response, accept, streams);
-    if (asked?.kind === "resource") response = await compressed(response, request.headers.get("accept-encoding"));
+    if (accept?.includes(PROTOBUF)) response = await preferProtobuf(response, accept, streams);
+    if (asked?.kind === "resource" && isLarge(response)) {
+      response = await compressed(response, request.headers.get("accept-encoding"));
+    }
     // A partition may have begun meanwhile.
     if (exchange || !this.#board.idle) {
       exchange ??= new FaultyExchange(this.#board, this.#state, record, gone, origin.connection);

@@ -21,8 +21,8 @@ const JSON_TYPE = /^application\/json(?=;|$)/;
 const decoder = new TextDecoder();
 
 /** Answers in protocol buffers if the client would rather have those and the kind has them; `watch` is a stream of events. */
-export async function preferProtobuf(response: Response, accept: string | null, watch: boolean): Promise<Response> {
-  if (!accept?.includes(PROTOBUF) || negotiate(accept)?.format !== "protobuf") return response;
+export async function preferProtobuf(response: Response, accept: string, watch: boolean): Promise<Response> {
+  if (negotiate(accept)?.format !== "protobuf") return response;
   const type = response.headers.get("content-type") ?? "";
   if (response.body === null || !JSON_TYPE.test(type)) return response;
   const headers = new Headers(response.headers);
