@@ -17,6 +17,7 @@ import { lists } from "./lists.ts";
 import { ownership } from "./ownership.ts";
 import { patch } from "./patch.ts";
 import { pods } from "./pods.ts";
+import { reads } from "./reads.ts";
 import { requests } from "./requests.ts";
 import { subresources } from "./subresources.ts";
 import { shards } from "./shards.ts";
@@ -29,6 +30,7 @@ const AREAS = [
   apply,
   ownership,
   lists,
+  reads,
   watch,
   shards,
   deletion,
