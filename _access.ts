@@ -49,6 +49,7 @@ export function checkAccess(access: Access): Access {
     );
   };
   const server = checkServer(access.server, refuse);
+  checkProxy(access.proxy, refuse);
   const certificates = ca?.match(CERTIFICATE) ?? undefined;
   if (ca !== undefined && !certificates) {
     refuse("certificate-authority", "hold at least one certificate in PEM", describe(ca));
@@ -65,18 +66,35 @@ export function checkAccess(access: Access): Access {
   if (cert !== undefined && key === undefined) refuse("client-key", "be set with a client-certificate", "undefined");
   if (key !== undefined && cert === undefined) refuse("client-certificate", "be set with a client-key", "undefined");
   for (const [name, value] of headers) {
-    // deno-lint-ignore no-control-regex -- what a header may not hold
-    if (/[\x00-\x1f\x7f]/.test(value)) refuse(name, "be one line of printable characters", "another");
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) refuse(name, "be the name of a header", "another");
+    if (!/^[\x20-\x7e]*$/.test(value)) refuse(name, "be one line of printable ASCII characters", "another");
   }
   return { ...access, server, certificates };
 }
 
-function checkServer(server: string, refuse: (field: string, rule: string, current: string) => never): string {
+type Refuse = (field: string, rule: string, current: string) => never;
+
+function checkServer(server: string, refuse: Refuse): string {
   const url = URL.parse(server.includes("://") ? server : `https://${server}`);
-  if (!url || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username !== "") {
-    return refuse("server", "be an http or https URL without user, query and fragment", JSON.stringify(server));
+  const secret = url !== null && (url.username !== "" || url.password !== "");
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || secret) {
+    return refuse("server", "be an http or https URL without user, query and fragment", showUrl(server));
   }
   return url.href.replace(/\/+$/, "");
+}
+
+function checkProxy(proxy: string | undefined, refuse: Refuse): void {
+  if (proxy === undefined) return;
+  const url = URL.parse(proxy);
+  if (url && /^(https?|socks5h?):$/.test(url.protocol) && url.hostname !== "") return;
+  refuse("proxy-url", "be an http, https or socks5 URL", showUrl(proxy));
+}
+
+/** A URL for an error: without what may be secret in it, the user, query and fragment. */
+export function showUrl(text: string): string {
+  const { protocol, host, pathname } = URL.parse(text) ?? {};
+  if (!protocol) return "no URL";
+  return host ? `"${protocol}//${host}${pathname}"` : `one of "${protocol}"`;
 }
 
 /** Says what a PEM text is, without showing it. */

@@ -10,7 +10,7 @@
  *
  * @module
  */
-import { ApiError, type Status, TransportError } from "./errors.ts";
+import { ApiError, messageOf, type Status, type StatusCause, type StatusDetails, TransportError } from "./errors.ts";
 
 /** The reason that an API server gives with a code, for answers that give none. */
 const REASONS: Readonly<Record<number, string>> = {
@@ -33,6 +33,8 @@ const REASONS: Readonly<Record<number, string>> = {
 
 /** The longest excerpt of an error body in a message. */
 const EXCERPT = 300;
+/** Where the title of a web page is looked for, in characters. */
+const PAGE_HEAD = 8192;
 
 /** True for `application/json` and its like. */
 export function isJson(contentType: string): boolean {
@@ -42,10 +44,49 @@ export function isJson(contentType: string): boolean {
 /** Makes a `Status` of an error answer: the one in the body, or what a body without one tells. */
 export function toStatus(code: number, method: string, contentType: string, text: string): Status {
   const value = parse(text);
-  if (value?.kind === "Status") return { ...value, code: numberOr(value.code, code) };
+  if (value?.kind === "Status") return asStatus(value, code);
   const reason = code === 409 && method === "POST" ? "AlreadyExists" : REASONS[code] ?? "";
   const message = typeof value?.message === "string" ? value.message : summary(contentType, text);
   return { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message: excerpt(message) };
+}
+
+/** A `Status` of whatever says that it is one: parts of another type than theirs are left out. */
+export function asStatus(value: unknown, code: number): Status {
+  const { kind, apiVersion, metadata, status, message, reason, details, code: own, ...others } = fieldsOf(value);
+  return {
+    ...others,
+    ...texts({ kind, apiVersion, status, message, reason }),
+    code: numberOr(own, code),
+    ...(isFields(metadata) ? { metadata: texts({ ...metadata }) } : {}),
+    ...(isFields(details) ? { details: detailsOf(details) } : {}),
+  };
+}
+
+function detailsOf({ causes, retryAfterSeconds: seconds, ...others }: Fields): StatusDetails {
+  return {
+    ...texts(others),
+    ...(typeof seconds === "number" && seconds > 0 ? { retryAfterSeconds: seconds } : {}),
+    ...(Array.isArray(causes)
+      ? { causes: causes.filter(isFields).map((cause): StatusCause => texts({ ...cause })) }
+      : {}),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}
+
+/** Those of the fields that are texts. */
+function texts(fields: Fields): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields).filter((field): field is [string, string] => typeof field[1] === "string"),
+  );
 }
 
 function parse(text: string): Record<string, unknown> | undefined {
@@ -58,13 +99,17 @@ function parse(text: string): Record<string, unknown> | undefined {
 }
 
 function numberOr(value: unknown, otherwise: number): number {
-  return typeof value === "number" && value > 0 ? value : otherwise;
+  return typeof value === "number" && value >= 100 && value < 1000 ? value : otherwise;
 }
 
 function summary(contentType: string, text: string): string {
-  if (!/html/i.test(contentType) && !/^\s*<(!doctype|html)/i.test(text)) return text;
-  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1]?.trim();
+  if (!isPage(contentType, text)) return text;
+  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text.slice(0, PAGE_HEAD))?.[1]?.trim();
   return title ? `a web page, not an API server's answer: ${title}` : "a web page, not an API server's answer";
+}
+
+function isPage(contentType: string, text: string): boolean {
+  return /html/i.test(contentType) || /^\s*<(!doctype|html)/i.test(text);
 }
 
 /** The start of a text, on one line. */
@@ -106,6 +151,43 @@ export function toError(method: string, path: string, response: Response, text: 
   const status = toStatus(response.status, method, response.headers.get("content-type") ?? "", text);
   const retryAfter = retryAfterOf(response.headers);
   return new ApiError(status, method, path, retryAfter === undefined ? {} : { retryAfter });
+}
+
+/**
+ * Reads the answer to a request that something of these types was accepted for.
+ *
+ * Nothing of an answer is put into an error but the title of a web page: it may hold a secret, which the parser's error
+ * would quote.
+ *
+ * @throws {TransportError} If JSON was accepted, and it is something else
+ */
+export function readAnswer(outline: AnswerOutline, contentType: string, text: string): unknown {
+  const { method, path, accept = "application/json" } = outline;
+  if (text === "") return undefined;
+  if (!isJson(contentType)) {
+    if (!accept.includes("json")) return text;
+    const type = JSON.stringify(excerpt(contentType));
+    throw new TransportError(
+      `Cannot ${method} ${path}: the answer must be JSON: current value is of type ${type}${
+        isPage(contentType, text) ? `: ${excerpt(summary(contentType, text))}` : ` with ${text.length} characters`
+      }`,
+      method,
+      path,
+    );
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const place = /position \d+/.exec(messageOf(error))?.[0] ?? `the end of ${text.length} characters`;
+    throw new TransportError(`Cannot ${method} ${path}: the answer is not valid JSON at ${place}`, method, path);
+  }
+}
+
+/** What was asked for. */
+export interface AnswerOutline {
+  readonly method: string;
+  readonly path: string;
+  readonly accept?: string | undefined;
 }
 
 /** The error that no answer is. */

@@ -10,19 +10,43 @@
  *
  * @module
  */
+import { MAX_ANSWER, tooLarge } from "./_limits.ts";
 import { race } from "./delay.ts";
 
-/** Reads a body to its end, or cancels it when the signal aborts. */
-export async function readText(body: ReadableStream<Uint8Array> | null, signal: AbortSignal): Promise<string> {
+/** How much of a body is read. */
+export interface ReadLimits {
+  /** In bytes. @default {64 MiB} */
+  readonly limit?: number | undefined;
+  /** Whether the rest is left out; else it is an error. @default {false} */
+  readonly cut?: boolean | undefined;
+}
+
+/**
+ * Reads a body to its end, or cancels it when the signal aborts, or it is too long.
+ *
+ * @throws {RangeError} If it is longer than the limit, and not to be cut there
+ */
+export async function readText(
+  body: ReadableStream<Uint8Array> | null,
+  signal: AbortSignal,
+  { limit = MAX_ANSWER, cut = false }: ReadLimits = {},
+): Promise<string> {
   if (!body) return "";
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = "";
+  let left = limit;
   try {
     while (true) {
       const { done, value } = await race(reader.read(), signal);
       if (done) return text + decoder.decode();
-      text += decoder.decode(value, { stream: true });
+      if (value.length > left && !cut) throw tooLarge("the answer", limit);
+      text += decoder.decode(value.subarray(0, left), { stream: true });
+      if (value.length > left) {
+        reader.cancel().catch(() => {});
+        return text;
+      }
+      left -= value.length;
     }
   } catch (error) {
     reader.cancel(error).catch(() => {});

@@ -12,6 +12,7 @@
  */
 import type { KubeConfig } from "@kubernetes/client-node";
 import { excerpt } from "./_answer.ts";
+import { redact, secretArguments, secretSettings } from "./_redact.ts";
 import { messageOf } from "./errors.ts";
 
 /** What a part of a kubeconfig says. */
@@ -51,12 +52,9 @@ export async function askExec(
   ca: string | undefined,
   beside: (path: string) => string,
 ): Promise<Plugged> {
-  const { command, args, env, apiVersion, interactiveMode } = exec;
-  const fail = (what: string, cause?: unknown): Error =>
-    new Error(
-      `Cannot get credentials for ${describe(chosen)}: the exec command ${JSON.stringify(command)} ${what}`,
-      cause === undefined ? {} : { cause },
-    );
+  const { command, args, apiVersion, interactiveMode } = exec;
+  const fail = (what: string): Error =>
+    new Error(`Cannot get credentials for ${describe(chosen)}: the exec command ${JSON.stringify(command)} ${what}`);
   if (typeof command !== "string" || command === "") throw fail("must be a text");
   if (interactiveMode === "Always") throw fail("asks a person (interactiveMode is Always), which is not supported");
   const info = {
@@ -69,9 +67,9 @@ export async function askExec(
     exec: {
       // a bare name is looked up in PATH, any other path is beside the kubeconfig
       command: /[/\\]/.test(command) ? beside(command) : command,
-      args: Array.isArray(args) ? args : [],
+      args: Array.isArray(args) ? args.map(String) : [],
       env: [
-        ...(Array.isArray(env) ? env : []),
+        ...variables(exec).map(([name, value]) => ({ name, value })),
         { name: "KUBERNETES_EXEC_INFO", value: JSON.stringify(info) },
       ],
     },
@@ -84,10 +82,9 @@ export async function askExec(
     // these show part of the output, which may be a token
     if (error instanceof SyntaxError) throw fail("answered with something else than JSON");
     if (error instanceof TypeError) throw fail("answered with something else than an ExecCredential with a status");
-    throw fail(
-      `failed: ${excerpt(messageOf(error)) || "it said nothing"}`,
-      error,
-    );
+    // no cause: it may show the arguments, and has all that the command said
+    const secrets = [...secretArguments(user.exec.args), ...secretSettings(variables(exec), true)];
+    throw fail(`failed: ${excerpt(redact(messageOf(error), secrets)) || "it said nothing"}`);
   }
   if (!plugged.authorization && !plugged.cert) throw fail("answered with neither a token nor a client certificate");
   return { ...plugged, expires: expiryOf(config) };
@@ -100,14 +97,30 @@ export async function askProvider(chosen: Chosen, provider: Fields, before: Plug
     const plugged = await apply(config);
     if (!plugged.authorization) throw new Error("it gave no token");
     return { ...plugged, config };
-  } catch (cause) {
+  } catch (error) {
+    const settings = Object.entries(provider.config ?? {}).filter(([name]) => !PUBLIC_SETTINGS.includes(name));
+    // the parser's error quotes what may be a token
+    const reason = error instanceof SyntaxError
+      ? "it was answered with something that cannot be read"
+      : error instanceof Error
+      ? excerpt(redact(error.message, secretSettings(settings, true)))
+      : "unknown";
     throw new Error(
-      `Cannot get credentials for ${describe(chosen)}: the auth-provider ${JSON.stringify(provider.name)} failed: ${
-        cause instanceof Error ? excerpt(cause.message) : "unknown"
-      }`,
-      { cause },
+      `Cannot get credentials for ${describe(chosen)}: the auth-provider ${
+        JSON.stringify(provider.name)
+      } failed: ${reason}`,
     );
   }
+}
+
+/** Settings of auth providers that are no secrets. */
+const PUBLIC_SETTINGS = ["idp-issuer-url", "client-id", "cmd-path", "expiry", "expires-on", "expires-in"];
+
+/** The variables that a plugin is to get, as far as they are ones. */
+function variables({ env }: Fields): [string, string][] {
+  return (Array.isArray(env) ? env : []).flatMap((one): [string, string][] =>
+    typeof one?.name === "string" && typeof one.value === "string" ? [[one.name, one.value]] : []
+  );
 }
 
 function describe({ context, user }: Chosen): string {

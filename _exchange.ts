@@ -13,9 +13,11 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
-import { excerpt, isJson, noAnswer, reasonOf, toError, warningsOf } from "./_answer.ts";
+import { noAnswer, readAnswer, toError, warningsOf } from "./_answer.ts";
 import { readText, watched } from "./_body.ts";
+import { MAX_ERROR_BODY } from "./_limits.ts";
 import { link, type Linked } from "./_linked_signal.ts";
+import { redact, secretsOf } from "./_redact.ts";
 import { type Lane, type Line, Transport } from "./_transport.ts";
 import type { ClientOptions, RequestAttempt } from "./_verbs.ts";
 import { Backoff } from "./backoff.ts";
@@ -100,31 +102,7 @@ export class Exchange {
   /** Sends a request and answers with the JSON of its answer, or its text if something else than JSON was accepted. */
   async request(outline: Outline, bounds: Bounds): Promise<unknown> {
     const { response, text } = await this.#track(this.#run("unary", outline, bounds));
-    if (text === "") return undefined;
-    const { method, path, accept = "application/json" } = outline;
-    const contentType = response.headers.get("content-type") ?? "";
-    if (!isJson(contentType)) {
-      if (!accept.includes("json")) return text;
-      throw new TransportError(
-        `Cannot ${method} ${path}: the answer must be JSON: current value is of type "${contentType}": ${
-          excerpt(text)
-        }`,
-        method,
-        path,
-      );
-    }
-    try {
-      return JSON.parse(text);
-    } catch (cause) {
-      throw new TransportError(
-        `Cannot ${method} ${path}: the answer is not valid JSON: ${reasonOf(cause)}`,
-        method,
-        path,
-        {
-          cause,
-        },
-      );
-    }
+    return readAnswer(outline, response.headers.get("content-type") ?? "", text);
   }
 
   /** Sends a request, once, and answers as soon as its answer begins; the deadline ends there. */
@@ -169,7 +147,7 @@ export class Exchange {
         try {
           answer = await this.#attempt(lane, { ...outline, path }, outer, left, bounds.guards, tell);
         } catch (error) {
-          if (!(error instanceof TransportError) || error.timedOut || retries-- <= 0) throw error;
+          if (!(error instanceof TransportError) || error.timedOut || isTooLarge(error) || retries-- <= 0) throw error;
           this.#log.debug("Repeating {method} {path}: {error}", { method, path, error });
           // the first repeat goes at once: most often only a pooled connection was stale
           const wait = backoff.next();
@@ -180,7 +158,7 @@ export class Exchange {
         }
         left = Math.max(1, left - (this.#now() - started));
         const { connection, response, text } = answer;
-        this.#warn(response.headers, method, path);
+        this.#warn(response.headers, method, path, connection);
         const { status: code, headers, ok } = response;
         if (ok) {
           streaming = lane === "stream";
@@ -197,7 +175,8 @@ export class Exchange {
             path = next;
             continue;
           }
-          const message = `a redirect to ${new URL(location, connection.server).origin}, which is not followed`;
+          const target = URL.parse(location, connection.server)?.origin ?? "something that is no URL";
+          const message = `a redirect to ${target}, which is not followed`;
           throw new ApiError({ kind: "Status", status: "Failure", code, reason: "", message }, method, path);
         }
         const error = toError(method, path, response, text);
@@ -261,7 +240,10 @@ export class Exchange {
         const { status, headers } = response;
         return { connection, response: new Response(body, { status, headers }), text: "" };
       }
-      return { connection, response, text: await readText(response.body, call.signal) };
+      if (response.ok) return { connection, response, text: await readText(response.body, call.signal) };
+      const text = await readText(response.body, call.signal, { limit: MAX_ERROR_BODY, cut: true });
+      // A server, or a proxy before it, may repeat what it was sent.
+      return { connection, response, text: redact(text, secretsOf(connection)) };
     } catch (error) {
       if (line && !outer.signal.aborted) tell({ method, host, code: "<error>" });
       if (outer.signal.aborted) throw outer.signal.reason;
@@ -297,14 +279,20 @@ export class Exchange {
   }
 
   /** Logs each warning once. */
-  #warn(headers: Headers, method: string, path: string): void {
-    for (const warning of warningsOf(headers)) {
+  #warn(headers: Headers, method: string, path: string, connection: Connection): void {
+    for (const text of warningsOf(headers)) {
+      const warning = redact(text, secretsOf(connection));
       if (this.#warned.has(warning)) continue;
       if (this.#warned.size >= MAX_WARNINGS) this.#warned.delete(this.#warned.values().next().value!);
       this.#warned.add(warning);
       this.#log.warn("The API server warns: {warning}", { warning, method, path: path.split("?")[0] });
     }
   }
+}
+
+/** True for an answer that will not be shorter the next time. */
+function isTooLarge({ cause }: Error): boolean {
+  return cause instanceof RangeError;
 }
 
 function bodyOf({ body }: Outline): string | undefined {
@@ -324,9 +312,9 @@ function isRepeatable({ method, body }: Outline): boolean {
 /** Where a redirect leads within the server; undefined if it leads elsewhere, where the credentials must not go. */
 function within(server: string, path: string, location: string): string | undefined {
   const base = new URL(server);
-  const target = new URL(location, server + path);
+  const target = URL.parse(location, server + path);
   const prefix = base.pathname.replace(/\/$/, "");
-  if (target.origin !== base.origin || !target.pathname.startsWith(`${prefix}/`)) return undefined;
+  if (target?.origin !== base.origin || !target.pathname.startsWith(`${prefix}/`)) return undefined;
   return target.pathname.slice(prefix.length) + target.search;
 }
 

@@ -142,7 +142,7 @@ export class Kubeconfig {
     if (uid) headers.push(["impersonate-uid", uid]);
     for (const group of groups) headers.push(["impersonate-group", group]);
     for (const [key, values] of Object.entries(extra)) {
-      const header = `impersonate-extra-${encodeURIComponent(key.toLowerCase())}`;
+      const header = `impersonate-extra-${headerName(key.toLowerCase())}`;
       for (const value of strings(user, `as-user-extra.${key}`, values)) headers.push([header, value]);
     }
     return headers;
@@ -161,6 +161,14 @@ export class Kubeconfig {
     }
     return this.#plugged ?? {};
   }
+}
+
+/** What API servers decode the name of a header from. */
+function headerName(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /[()]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }
 
 function basic(name: string, password: string): string {

@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { MAX_OBJECT, tooLarge } from "./_limits.ts";
 import type { WatchEvent } from "./_verbs.ts";
 import { type Status, TransportError } from "./errors.ts";
 
@@ -67,19 +68,24 @@ async function* chunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Ar
  * Bytes are split before they are decoded, so a character cut between two chunks stays whole; an invalid byte becomes
  * U+FFFD. Leaving the loop cancels the body.
  *
+ * @throws {RangeError} If a line is longer than `limit` bytes and one chunk
  * @throws What the body's source fails with
  */
-export async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+export async function* lines(body: ReadableStream<Uint8Array>, limit: number = MAX_OBJECT): AsyncGenerator<string> {
   let rest: Uint8Array[] = [];
+  let size = 0;
   for await (const chunk of chunks(body)) {
     const end = chunk.lastIndexOf(NEWLINE);
     if (end < 0) {
       rest.push(chunk);
+      size += chunk.length;
+      if (size > limit) throw tooLarge("one object", limit);
       continue;
     }
     rest.push(chunk.subarray(0, end));
     const text = decoder.decode(concat(rest));
     rest = end + 1 < chunk.length ? [chunk.subarray(end + 1)] : [];
+    size = chunk.length - end - 1;
     for (const line of text.split("\n")) if (line.trim() !== "") yield line;
   }
   const last = decoder.decode(concat(rest));
@@ -92,11 +98,14 @@ export async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<s
  * @throws {TransportError} If it is not JSON, as when the stream was cut
  */
 export function parseEvent<T>(line: string, path: string): WatchEvent<T> | { type: "ERROR"; object: Status } {
+  let event: WatchEvent<T> | undefined;
   try {
-    return JSON.parse(line);
-  } catch (cause) {
-    throw new TransportError(`Cannot GET ${path}: an event is cut short or not valid JSON`, "GET", path, { cause });
+    event = JSON.parse(line);
+  } catch {
+    // The parser's error is no cause: it quotes what it could not read, which may hold a secret.
   }
+  if (typeof event?.type === "string") return event;
+  throw new TransportError(`Cannot GET ${path}: an event is cut short or not valid JSON`, "GET", path);
 }
 
 /** What a list says of itself, beside its items. */
@@ -125,9 +134,13 @@ export type ListPart<T> = { readonly type: "item"; readonly item: T } | {
  * At no time is the whole text in memory. The order of the list's keys does not matter. Leaving the loop cancels the body.
  *
  * @throws {SyntaxError} If it is not the JSON of one object, or ends too early
+ * @throws {RangeError} If an item, or what surrounds them, is longer than `limit` bytes and one chunk
  */
-export async function* listItems<T>(body: ReadableStream<Uint8Array>): AsyncGenerator<ListPart<T>> {
-  const splitter = new ListSplitter();
+export async function* listItems<T>(
+  body: ReadableStream<Uint8Array>,
+  limit: number = MAX_OBJECT,
+): AsyncGenerator<ListPart<T>> {
+  const splitter = new ListSplitter(limit);
   for await (const chunk of chunks(body)) {
     for (const text of splitter.push(chunk)) yield { type: "item", item: JSON.parse(text) as T };
   }
@@ -144,9 +157,17 @@ class ListSplitter {
   #inItems = false;
   /** Bytes of the part in progress that came with earlier chunks: an element, or what surrounds the items. */
   #part: Uint8Array[] = [];
+  /** How many bytes these are. */
+  #size = 0;
   /** All but the items. */
-  #around = "";
+  readonly #around: string[] = [];
+  #aroundSize = 0;
   #complete = false;
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
 
   /** Takes a chunk in and answers with the JSON of each item that it completes. */
   push(chunk: Uint8Array): string[] {
@@ -158,6 +179,13 @@ class ListSplitter {
       start = end;
       const text = decoder.decode(concat(this.#part));
       this.#part = [];
+      this.#size = 0;
+      return text;
+    };
+    const keep = (end: number): string => {
+      const text = take(end);
+      this.#around.push(text);
+      this.#aroundSize += text.length;
       return text;
     };
     const takeItem = (end: number): void => {
@@ -180,8 +208,7 @@ class ListSplitter {
       else if (byte === OPEN_BRACKET) {
         this.#depth++;
         if (this.#depth === 2 && !this.#inItems) {
-          this.#around += take(at + 1);
-          this.#inItems = endsWithItemsKey(this.#around);
+          this.#inItems = endsWithItemsKey(keep(at + 1));
         }
       } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
         if (this.#inItems && this.#depth === 2) {
@@ -190,7 +217,7 @@ class ListSplitter {
         }
         this.#depth--;
         if (this.#depth === 0) {
-          this.#around += take(at + 1);
+          keep(at + 1);
           this.#complete = true;
         }
       } else if (byte === COMMA && this.#inItems && this.#depth === 2) {
@@ -198,19 +225,23 @@ class ListSplitter {
         start = at + 1;
       }
     }
-    if (start < chunk.length) this.#part.push(chunk.subarray(start));
+    if (start < chunk.length) {
+      this.#part.push(chunk.subarray(start));
+      this.#size += chunk.length - start;
+    }
+    if (this.#size + this.#aroundSize > this.#limit) throw tooLarge("one object", this.#limit);
     return items;
   }
 
   /** Answers with what the list says of itself. */
   end(): ListHead {
     if (!this.#complete) throw new SyntaxError("Cannot read list: it ends too early");
-    const { apiVersion = "", kind = "", metadata } = JSON.parse(this.#around);
+    const { apiVersion = "", kind = "", metadata } = JSON.parse(this.#around.join("")) ?? {};
     return { apiVersion, kind, metadata: metadata ?? {} };
   }
 }
 
-/** True if the text ends with the key `items` and an opening bracket, and the key is not the end of a longer string. */
+/** True if the text, which begins before the key, ends with the key `items` and an opening bracket. */
 function endsWithItemsKey(text: string): boolean {
   return /[{,]\s*"items"\s*:\s*\[$/.test(text);
 }

@@ -26,7 +26,9 @@
  */
 import * as http from "node:http";
 import * as https from "node:https";
+import { showUrl } from "./_access.ts";
 import type { Connection } from "./credentials.ts";
+import { messageOf } from "./errors.ts";
 
 /** What a request goes over: its own connections for watches, and others for all else. */
 export type Lane = "stream" | "unary";
@@ -110,12 +112,18 @@ class DenoLine implements Line {
   readonly #client: Deno.HttpClient;
 
   constructor(connection: Connection) {
-    const { ca, cert, key, proxy } = connection;
-    this.#client = Deno.createHttpClient({
-      ...(ca ? { caCerts: [...ca] } : {}),
-      ...(cert && key ? { cert, key } : {}),
-      ...(proxy ? { proxy: { url: proxy } } : {}),
-    });
+    const { server, ca, cert, key, proxy } = connection;
+    try {
+      this.#client = Deno.createHttpClient({
+        ...(ca ? { caCerts: [...ca] } : {}),
+        ...(cert && key ? { cert, key } : {}),
+        ...(proxy ? { proxy: { url: proxy } } : {}),
+      });
+    } catch (error) {
+      throw new TypeError(
+        `Cannot connect to ${server}: its certificates, or ours, cannot be used: ${messageOf(error)}`,
+      );
+    }
   }
 
   send(outgoing: Outgoing): Promise<Response> {
@@ -147,7 +155,7 @@ class NodeLine implements Line {
     if (proxy !== undefined) {
       throw new TypeError(
         `Cannot connect to ${server}: a proxy cannot be combined with insecure-skip-tls-verify, tls-server-name or ` +
-          `several groups to impersonate: current value is ${JSON.stringify(proxy)}`,
+          `several groups to impersonate: current value is ${showUrl(proxy)}`,
       );
     }
     if (server.startsWith("https:")) {

@@ -15,11 +15,12 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
+import { asStatus } from "./_answer.ts";
 import { Decoder, type DecoderOptions } from "./_decode.ts";
 import { lines, type ListHead, listItems, UNCOMPRESSED } from "./_stream.ts";
 import type { Api, Query } from "./client.ts";
 import { after } from "./delay.ts";
-import { ApiError, type Status, TransportError } from "./errors.ts";
+import { ApiError, TransportError } from "./errors.ts";
 import type { Logger } from "./logger.ts";
 import type { KubernetesObject } from "./resource.ts";
 
@@ -269,6 +270,7 @@ export class Source<T extends KubernetesObject> {
     } catch (error) {
       // The parser's message quotes what it could not read, which may hold a secret.
       if (error instanceof SyntaxError) throw this.#unreadable("it must be whole and valid JSON");
+      if (error instanceof RangeError) throw this.#unreadable(error.message);
       throw error;
     }
     if (!head.resourceVersion) throw this.#unreadable("it must be a list with a resourceVersion");
@@ -305,7 +307,7 @@ export class Source<T extends KubernetesObject> {
         if (typeof resourceVersion !== "string") throw new TypeError("Cannot read a bookmark without resourceVersion");
         return { type: "bookmark", resourceVersion, initialEventsEnd: annotations?.[INITIAL_EVENTS_END] === "true" };
       }
-      if (type === "ERROR") throw new ApiError(object as Status, "GET", this.#path);
+      if (type === "ERROR") throw new ApiError(asStatus(object, 500), "GET", this.#path);
       throw new TypeError("Cannot read a watch event of an unknown type");
     } catch (error) {
       if (error instanceof ApiError) throw error;

@@ -14,6 +14,7 @@
  *
  * @module
  */
+import { asStatus, noAnswer } from "./_answer.ts";
 import { Endpoint, type Subresource } from "./_endpoint.ts";
 import { Exchange } from "./_exchange.ts";
 import { lines, parseEvent, UNCOMPRESSED } from "./_stream.ts";
@@ -331,10 +332,14 @@ export class Api<T extends KubernetesObject = KubernetesObject> {
     const path = withQuery(this.resource.path(namespace), { watch: true, ...selectQuery(options) });
     const { body } = await this.client.stream({ path, headers: UNCOMPRESSED, signal, timeout });
     if (!body) return;
-    for await (const line of lines(body)) {
-      const event = parseEvent<T>(line, path);
-      if (event.type === "ERROR") throw new ApiError(event.object, "GET", path);
-      yield event;
+    try {
+      for await (const line of lines(body)) {
+        const event = parseEvent<T>(line, path);
+        if (event.type === "ERROR") throw new ApiError(asStatus(event.object, 500), "GET", path);
+        yield event;
+      }
+    } catch (error) {
+      throw error instanceof RangeError ? noAnswer("GET", path, "the stream was left", error) : error;
     }
   }
 }

@@ -72,7 +72,7 @@ export interface Connection {
   readonly serverName?: string | undefined;
   /** Trusts any server. */
   readonly insecure?: boolean | undefined;
-  /** URL of a proxy. */
+  /** URL of a proxy; not shown by `console.log`, for it may hold a password. */
   readonly proxy?: string | undefined;
   /** Grows when anything but the headers changes: then existing connections are of no more use. */
   readonly generation: number;
@@ -272,13 +272,13 @@ function toConnection(access: Access, namespace: string | undefined, before: Con
     cert,
     serverName,
     insecure,
-    proxy,
   };
-  const same = before !== undefined && before.key === key &&
+  const same = before !== undefined && before.key === key && before.proxy === proxy &&
     JSON.stringify(fixed) === JSON.stringify({ ...before, generation: undefined });
   if (same && JSON.stringify(headers) === JSON.stringify(before.headers())) return before;
   const connection = { ...fixed, generation: same ? before.generation : (before?.generation ?? 0) + 1 };
   Object.defineProperty(connection, "key", { value: key, enumerable: false });
+  Object.defineProperty(connection, "proxy", { value: proxy, enumerable: false });
   Object.defineProperty(connection, "headers", { value: () => headers, enumerable: false });
   return connection as Connection;
 }

@@ -61,6 +61,11 @@ export interface Status {
   details?: StatusDetails;
 }
 
+/** The longest part of a server's message in an error's own, in characters; the `Status` has all of it. */
+const MAX_MESSAGE = 4096;
+/** The longest wait that a server is granted, in ms: who asks for more is asked again after that. */
+const MAX_RETRY_AFTER = 3_600_000;
+
 /** Thrown when an API server answers a request with an error. */
 export class ApiError extends Error {
   /** The name of the class. */
@@ -77,14 +82,14 @@ export class ApiError extends Error {
   readonly method: string;
   /** The request's path and query. */
   readonly path: string;
-  /** Milliseconds that the server asked to wait before the request is repeated. */
+  /** Milliseconds that the server asked to wait before the request is repeated; an hour at most. */
   readonly retryAfter: number | undefined;
 
   /** Takes the answer and the request it answers; `retryAfter` in milliseconds. */
   constructor(status: Status, method: string, path: string, options: ErrorOptions & { retryAfter?: number } = {}) {
     const { retryAfter, ...rest } = options;
     const code = status.code ?? 0;
-    const text = status.message || status.reason || "no message";
+    const text = shorten(status.message || status.reason || "no message");
     super(`Cannot ${method} ${path}: the server answered ${code}: ${text}`, rest);
     this.code = code;
     this.reason = status.reason ?? "";
@@ -93,8 +98,13 @@ export class ApiError extends Error {
     this.method = method;
     this.path = path;
     const seconds = status.details?.retryAfterSeconds;
-    this.retryAfter = retryAfter ?? (seconds ? seconds * 1000 : undefined);
+    const wait = retryAfter ?? (seconds ? seconds * 1000 : undefined);
+    this.retryAfter = wait === undefined ? undefined : Math.min(wait, MAX_RETRY_AFTER);
   }
+}
+
+function shorten(text: string): string {
+  return text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}...`;
 }
 
 /** Thrown when a request got no answer: no connection, a reset, or its deadline. */

@@ -18,23 +18,39 @@ export type LabelPredicate = (labels: Readonly<Record<string, string>> | undefin
 const SET = /^(\S+)\s+(in|notin)\s*\(([^)]*)\)$/;
 const COMPARE = /^([^\s=!<>]+)\s*(==|=|!=|<|>)\s*(\S*)$/;
 
-/** Splits at commas outside parentheses. */
+/** Splits at commas outside parentheses, which do not nest. */
 function split(text: string): string[] {
-  return text.split(/,(?![^(]*\))/).map((part) => part.trim());
+  const parts: string[] = [];
+  let start = 0;
+  let within = false;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "(") within = true;
+    else if (text[at] === ")") within = false;
+    else if (text[at] === "," && !within) {
+      parts.push(text.slice(start, at).trim());
+      start = at + 1;
+    }
+  }
+  return [...parts, text.slice(start).trim()];
+}
+
+/** A selector may come from an object, and be as long as that. */
+function shorten(text: string): string {
+  return text.length <= 300 ? text : `${text.slice(0, 300)}...`;
 }
 
 function requirement(text: string, whole: string): LabelPredicate {
   const fail = (): never => {
     throw new SyntaxError(
-      `Cannot read label selector "${whole}": each part must be key, !key, key=value, key!=value, ` +
-        `key in (a,b) or key notin (a,b): current value is "${text}"`,
+      `Cannot read label selector "${shorten(whole)}": each part must be key, !key, key=value, key!=value, ` +
+        `key in (a,b) or key notin (a,b): current value is "${shorten(text)}"`,
     );
   };
   const valid = (key: string, values: string[] = []): void => {
     if (!isQualifiedName(key) || !values.every(isLabelValue)) fail();
   };
   const has = (labels: Readonly<Record<string, string>> | undefined, key: string): labels is Record<string, string> =>
-    labels !== undefined && Object.hasOwn(labels, key);
+    typeof labels === "object" && labels !== null && Object.hasOwn(labels, key);
 
   const set = SET.exec(text);
   if (set) {

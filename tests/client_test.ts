@@ -357,7 +357,7 @@ for (const [name, [answer, expected]] of Object.entries(ERRORS)) {
 
 Deno.test("Client says what came instead of JSON", async () => {
   const { client } = scripted([
-    () => new Response("<html>Sign in</html>", { headers: { "content-type": "text/html" } }),
+    () => new Response("<html><title>Sign in</title></html>", { headers: { "content-type": "text/html" } }),
     () => new Response('{"kind":"Conf', { headers: { "content-type": "application/json" } }),
     () => new Response("ok", { headers: { "content-type": "text/plain" } }),
     () => new Response(null, { status: 200 }),
@@ -365,7 +365,7 @@ Deno.test("Client says what came instead of JSON", async () => {
   await assertRejects(
     () => client.request({ path: "/x" }),
     TransportError,
-    `the answer must be JSON: current value is of type "text/html": <html>Sign in`,
+    `the answer must be JSON: current value is of type "text/html": a web page, not an API server's answer: Sign in`,
   );
   await assertRejects(() => client.request({ path: "/x" }), TransportError, "the answer is not valid JSON");
   assertEquals(await client.request({ path: "/readyz", accept: "text/plain" }), "ok");
