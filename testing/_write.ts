@@ -2,9 +2,9 @@
  * Creates and updates objects: what the server sets itself, admission, ownership of fields, validation, storage.
  *
  * ```ts
- * import { generateName } from "./_write.ts";
+ * import { isGone } from "./_write.ts";
  *
- * console.assert(generateName("web-", () => 0) === "web-bbbbb");
+ * console.assert(!isGone("pods", { apiVersion: "v1", kind: "Pod", metadata: { name: "a" } }));
  * ```
  *
  * @module
@@ -14,8 +14,10 @@ import { forbiddenAccess } from "./_auth.ts";
 import { behaviourOf, view } from "./_behaviour.ts";
 import { emptyObject } from "./_builtin.ts";
 import type { Call } from "./_call.ts";
+import { generateName } from "./_generate_name.ts";
 import { checkName, checkUid, checkVersion, checkVersionText } from "./_identity.ts";
-import { validateMetadata, validateMetadataUpdate } from "./_metadata.ts";
+import { validateMetadata } from "./_metadata.ts";
+import { metadataChanges } from "./_metadata_changes.ts";
 import { clone, equal, type Fields, type Kube, ordered, timestamp } from "./_objects.ts";
 import { isDryRun, managerOf } from "./_options.ts";
 import { schemaOf, track } from "./_ownership.ts";
@@ -24,15 +26,6 @@ import { alreadyExists, badRequest, generatedNameTaken, internal, invalid, notFo
 import type { Cause, GroupKind } from "./_status.ts";
 import type { ResourceInfo } from "./_resource_info.ts";
 import type { Collection, Revision, State } from "./_store.ts";
-
-const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
-
-/** A name with five random characters after the prefix. */
-export function generateName(prefix: string, random: () => number): string {
-  let name = prefix.slice(0, 58);
-  for (let index = 0; index < 5; index++) name += ALPHABET[Math.floor(random() * ALPHABET.length)];
-  return name;
-}
 
 /** The collection that a call works on. */
 export function collectionOf(call: Call): Collection {
@@ -281,18 +274,7 @@ function keeping(metadata: Fields, old: Fields, names: readonly string[] = []): 
 function validateChange(call: Call, object: Kube, old: Kube, subresource: string): void {
   const { info } = call;
   const behaviour = behaviourOf(info);
-  const causes: Cause[] = validateMetadataUpdate(object.metadata, old.metadata);
-  // The real one checks custom resources twice.
-  if (info.custom) causes.push(...causes);
-  if (!equal(object.metadata.labels, old.metadata.labels) || subresource === "") {
-    const fresh = validateMetadata(
-      object.metadata,
-      info.namespaced,
-      behaviour.names ?? "subdomain",
-      behaviour.bareFinalizers,
-    );
-    causes.push(...fresh.filter(({ field }) => !field.startsWith("metadata.name")));
-  }
+  const causes: Cause[] = metadataChanges(call, object, old, subresource);
   const warn = (text: string): void => void call.warnings.push(text);
   causes.push(...behaviour.validate?.(object, info.apiVersion, subresource, old, warn) ?? []);
   if (subresource === "") causes.push(...behaviour.validateUpdate?.(object, old, info.apiVersion) ?? []);
