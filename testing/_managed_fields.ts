@@ -216,11 +216,18 @@ export function trackUpdate(options: TrackOptions): object {
   const { live, updated, schema } = options;
   const managers = startingManagers(options);
   if (managers.size > 0 || live === undefined) {
+    const type = rootType(schema);
     const problem = versionProblem(writtenIn(managers), options.apiVersion, options.versions, live, updated);
     // A write is not refused for its managers: they stay as they were.
-    if (problem === undefined) updateManagers(options, managers, rootType(schema));
+    if (problem === undefined && !isOutdated(type, options)) updateManagers(options, managers, type);
   }
   return unlessSame(live, withManagers(updated, managers));
+}
+
+/** Tells whether a stored object does not fit its schema any more: what it changes to cannot be told then. */
+function isOutdated(type: FieldType, { live, versions }: TrackOptions): boolean {
+  if (versions === undefined || live === undefined) return false;
+  return checkTyped(type, live).some((error) => !error.includes("duplicate entries"));
 }
 
 function writtenIn(managers: Managers): string[] {

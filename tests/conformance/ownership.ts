@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Body } from "../_api.ts";
-import type { Suite } from "./_suite.ts";
+import { DEFINITIONS, type Suite, until } from "./_suite.ts";
 import { deployment, gadget, map, widget } from "./_widget.ts";
 
 /** The managers of an object with their subresource, and what they own below `spec`. */
@@ -69,6 +69,27 @@ export function ownership(suite: Suite): void {
     assertMatch(refused.body.message, /field not declared in schema/);
     const taken = await at.ok(`merge ${path("v2")}?fieldManager=two`, { spec: { a: "5" } });
     assertEquals(owners(taken), [["one", { "f:b": {} }], ["two", { "f:a": {} }]]);
+  });
+
+  suite.test("Managers stay as they are while what is stored does not fit its schema any more", async (at) => {
+    const schema = (type: string): Body => (
+      { type: "object", properties: { spec: { type: "object", properties: { a: { type } } } } }
+    );
+    const definition = gadget("outdated", schema("string"));
+    await at.define(definition);
+    const path = `/apis/outdated.example.com/v1/namespaces/${at.namespace}/gadgets`;
+    const draft = { apiVersion: "outdated.example.com/v1", kind: "Gadget", metadata: { name: "a" }, spec: { a: "1" } };
+    const made = await at.ok(`POST ${path}`, draft);
+    const change = [{ op: "replace", path: "/spec/versions/0/schema/openAPIV3Schema", value: schema("integer") }];
+    await at.ok(`json ${DEFINITIONS}/gadgets.outdated.example.com`, change);
+    const other = { ...draft, metadata: { name: "b" } };
+    await until(async () => (await at.send(`POST ${path}?dryRun=All`, other)).code === 422);
+    const labelled = await at.ok(`merge ${path}/a?fieldManager=two`, { metadata: { labels: { x: "y" } } });
+    assertEquals([labelled.metadata.labels, labelled.metadata.managedFields], [
+      { x: "y" },
+      made.metadata.managedFields,
+    ]);
+    await at.ok(`DELETE ${DEFINITIONS}/gadgets.outdated.example.com`);
   });
 
   suite.test("A scale without an owner of the replicas is written without one", async (at) => {
