@@ -35,7 +35,7 @@ export function resetBy(info: ResourceInfo, subresource: string): string[] {
 export function track(call: Call, live: Kube | undefined, updated: Kube, subresource = ""): Kube {
   const { info, server } = call;
   const manager = managerOf(call.query, call.headers.get("user-agent"));
-  return trackUpdate({
+  const tracked = trackUpdate({
     live,
     updated,
     manager,
@@ -46,4 +46,6 @@ export function track(call: Call, live: Kube | undefined, updated: Kube, subreso
     time: timestamp(server.now()),
     reset: resetBy(info, subresource),
   }) as Kube;
+  // What comes after may set members, which must not be those of what is stored.
+  return tracked === live ? { ...tracked, metadata: { ...tracked.metadata } } : tracked;
 }
