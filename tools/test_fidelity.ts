@@ -89,31 +89,18 @@ async function replayRecordings(folder: string, known: ReadonlySet<string>): Pro
   return await replay("fidelity.mjs", [`${folder}/recordings/`, ...options], known);
 }
 
-/** kubectl sends no token where there is no TLS, so everybody may do everything. */
+/** Over HTTPS, as kubectl sends its token there alone: what is impersonated has the rights that are stored. */
 async function replaySessions(folder: string, known: ReadonlySet<string>): Promise<Scenario[]> {
-  await using server = new ApiServer();
-  const { url } = await server.listen();
+  await using server = new ApiServer({ authorization: true });
+  const { kubeconfig } = await server.listen({ tls: true });
   const file = await Deno.makeTempFile({ prefix: "tend-fidelity-", suffix: ".yaml" });
   try {
-    const named = { name: "fidelity" };
-    const config = {
-      apiVersion: "v1",
-      kind: "Config",
-      clusters: [{ ...named, cluster: { server: url } }],
-      users: [{ ...named, user: {} }],
-      contexts: [{ ...named, context: { cluster: "fidelity", user: "fidelity" } }],
-      "current-context": "fidelity",
-    };
-    await Deno.writeTextFile(file, kubeconfig(config));
+    // The context has the name that it had when the sessions were recorded.
+    await Deno.writeTextFile(file, kubeconfig.replaceAll("kubernetes-admin", "fidelity"));
     return await replay("kubectl.mjs", [`${folder}/kubectl/`, "--kubeconfig", file, "--jobs", "2"], known);
   } finally {
     await Deno.remove(file);
   }
-}
-
-/** A kubeconfig whose server is on a line of its own, as the replay looks for it. */
-function kubeconfig(config: unknown): string {
-  return JSON.stringify(config, null, 1).replace(/"server": /, "server: ");
 }
 
 async function hasKubectl(): Promise<boolean> {
