@@ -160,7 +160,7 @@ class Run implements AsyncDisposable {
     this.#cleanups.defer(() => caches);
     const unclean = election && this.#options.leaderElection !== false
       ? await this.#lead(election)
-      : !await this.#work(this.#client, this.#stop.signal, this.#abort.signal);
+      : !await this.#work(false, this.#client, this.#stop.signal, this.#abort.signal);
     if (this.#failure !== undefined) throw this.#failure;
     if (unclean) {
       throw new Error(
@@ -185,7 +185,7 @@ class Run implements AsyncDisposable {
       // No request of a term outlives it: neither one that is still to be sent, nor one that waits for its answer.
       const client = this.#client.with({ guard: () => term.check(), signal: term.signal });
       const either = (own: AbortSignal): AbortSignal => AbortSignal.any([own, term.signal]);
-      const clean = await this.#work(client, either(this.#stop.signal), either(this.#abort.signal));
+      const clean = await this.#work(true, client, either(this.#stop.signal), either(this.#abort.signal));
       unclean = !clean;
       if (term.signal.aborted && exitOnLoss && !this.#stop.signal.aborted) {
         this.#fail(new LeadershipLostError(`Cannot go on: the lease "${config.namespace}/${config.name}" was lost`));
@@ -196,7 +196,7 @@ class Run implements AsyncDisposable {
   }
 
   /** One spell of work of all controllers; false if some of it may still be running. */
-  async #work(client: Client, stop: AbortSignal, abort: AbortSignal): Promise<boolean> {
+  async #work(elected: boolean, client: Client, stop: AbortSignal, abort: AbortSignal): Promise<boolean> {
     const { name, metrics } = this.#definition;
     const over = new AbortController();
     const recorder = new EventRecorder(client.with({ signal: over.signal }), {
@@ -206,7 +206,7 @@ class Run implements AsyncDisposable {
       onDropped: () => metrics.events.dropped(),
     });
     try {
-      const spell = { client, recorder, stop, abort };
+      const spell = { client, elected, recorder, stop, abort };
       const results = await Promise.all(this.#runners.map((runner) =>
         runner.work(spell).catch((error) => {
           this.#fail(error);

@@ -16,6 +16,7 @@
 import { getLogger } from "@logtape/logtape";
 import { type CacheReader, type ControllerConfig, type Source, sourceNamespaces } from "./_controller_config.ts";
 import type { ChildClaims } from "./_owned_child.ts";
+import { goneObjects } from "./_gone_objects.ts";
 import { UnderWay } from "./_under_way.ts";
 import { type WatchedKind, WatchedKinds } from "./_watched_kinds.ts";
 import type { Client } from "./client.ts";
@@ -60,6 +61,8 @@ export interface RunnerEnvironment {
 export interface Spell {
   /** The client of the spell; it refuses requests once the leadership is lost. */
   readonly client: Client;
+  /** True for a term of leadership: another replica may have worked before. */
+  readonly elected: boolean;
   /** Records events. */
   readonly recorder: Pick<EventRecorder, "record">;
   /** When aborted no further key is started. */
@@ -139,14 +142,16 @@ export class ControllerRunner<T extends KubernetesObject> {
    */
   async work(spell: Spell): Promise<boolean> {
     const { now, operator, informers, claims } = this.#environment;
+    let gone: Map<string, string>;
     try {
-      await Promise.all(this.informers.map((informer) => informer.whenSynced(spell.stop)));
+      gone = await this.#sync(spell);
     } catch (error) {
       if (spell.stop.aborted) return this.#underWay.size === 0;
       throw error;
     }
     using queue = new WorkQueue({ now, metrics: this.#metrics.queue });
     const memory: Memory = { queue, memo: new WriteMemo(), loops: new LoopDetector(), notes: new Map() };
+    for (const [key, uid] of gone) memory.notes.set(key, { gone: uid });
     const client = spell.client.with({
       fieldManager: operator,
       onWritten: (resource, object) => {
@@ -186,6 +191,17 @@ export class ControllerRunner<T extends KubernetesObject> {
       spell.abort.removeEventListener("abort", abort);
       reconciler.abort(new DOMException("The controller stopped.", "AbortError"));
     }
+  }
+
+  /** Waits for the caches; answers with what is gone, though a warm one still has it. */
+  async #sync({ client, elected, stop }: Spell): Promise<Map<string, string>> {
+    const warm = this.#primary.synced;
+    await Promise.all(this.informers.map((informer) => informer.whenSynced(stop)));
+    // What has just been listed is young enough; and without a finalizer nothing was cleaned up.
+    if (!elected || !warm || !this.#config.finalizer) return new Map();
+    const { now, random } = this.#environment;
+    const { namespaces } = this.#watched[0]!;
+    return await goneObjects(client, this.#primary, { signal: stop, namespaces, now, random, log: this.#log });
   }
 
   async #worker(queue: WorkQueue, reconciler: Reconciler<T>, stop: AbortSignal): Promise<void> {

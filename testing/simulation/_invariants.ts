@@ -146,7 +146,8 @@ const backOffIsKept: Invariant = ({ controllers, now }, report) => {
     },
     served(call) {
       const { process, path } = call;
-      if (changes(call) && !path.includes("/events") && !path.includes("/leases")) learned.set(process, now() + TERM);
+      // what was written, or listed, is learned once the answer has come
+      if (!call.streams && !path.includes("/events") && !path.includes("/leases")) learned.set(process, now() + TERM);
     },
     led: forget, // a new term begins with everything
     began(run) {

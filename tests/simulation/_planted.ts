@@ -14,6 +14,8 @@ export interface PlantedFault {
   readonly right: string;
   /** The piece with the fault. */
   readonly wrong: string;
+  /** The scenario that is simulated. @default {all} */
+  readonly scenario?: string | undefined;
 }
 
 /** The faults. */
@@ -127,6 +129,20 @@ export const PLANTED: readonly PlantedFault[] = [
     file: "_lease_view.ts",
     right: "return this.#since + this.#duration - now;",
     wrong: "return this.#since + this.#duration / 3 - now;",
+  },
+  {
+    what: "A new leader reconciles what the one before it has cleaned up after",
+    file: "runner.ts",
+    right: "if (!elected || !warm || !this.#config.finalizer) return new Map();",
+    wrong: "if (!elected || warm || !this.#config.finalizer) return new Map();",
+    scenario: "handover",
+  },
+  {
+    what: "An object that is gone is reconciled for each change of what it left behind",
+    file: "reconciler.ts",
+    right: "const isGone = gone !== undefined && gone === uid;",
+    wrong: "const isGone = gone !== undefined && gone === uid && key === '';",
+    scenario: "handover",
   },
   {
     what: "A term is not extended by its renewals",

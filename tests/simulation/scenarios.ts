@@ -39,6 +39,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       "lost answer",
     ],
   },
+  handover: { replicas: [2], faults: ["blind", "stall", "stop", "crash", "half open"] },
   writes: {
     replicas: [1, 2],
     faults: ["crash", "lost request", "lost answer", "unanswered", "status", "slow", "forbidden"],

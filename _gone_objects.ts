@@ -1,0 +1,78 @@
+/**
+ * Finds out which objects of a warm cache are gone already, though its watch has not told of it yet.
+ *
+ * ```ts
+ * import { goneObjects } from "./_gone_objects.ts";
+ * import type { Informer } from "./informer.ts";
+ * import type { Client } from "./client.ts";
+ *
+ * export async function countGone(client: Client, cache: Informer, signal: AbortSignal): Promise<number> {
+ *   return (await goneObjects(client, cache, { signal })).size;
+ * }
+ * ```
+ *
+ * A replica that becomes the leader may have been cut off for a while, and not know it: the leader before it may have cleaned
+ * up after an object and let it go. To reconcile that once more would bring back, outside the cluster, what nobody ever cleans
+ * up again. One list of metadata, of the most recent state, tells.
+ *
+ * @module
+ */
+import { getLogger } from "@logtape/logtape";
+import { Source } from "./_watch_source.ts";
+import { Backoff } from "./backoff.ts";
+import type { Client } from "./client.ts";
+import { delay } from "./delay.ts";
+import type { Informer } from "./informer.ts";
+import type { Logger } from "./logger.ts";
+import { keyOf, type KubernetesObject } from "./resource.ts";
+
+/** Options of {@linkcode goneObjects}. */
+export interface GoneObjectsOptions {
+  /** Ends the search. */
+  readonly signal: AbortSignal;
+  /** Only these namespaces. @default {all} */
+  readonly namespaces?: readonly string[] | undefined;
+  /** Monotonic milliseconds. @default {performance.now} */
+  readonly now?: (() => number) | undefined;
+  /** Numbers from 0 up to 1. @default {Math.random} */
+  readonly random?: (() => number) | undefined;
+  /** Where to log. @default {the category "tend", "informer"} */
+  readonly log?: Logger | undefined;
+}
+
+/** How long a list may be silent, in ms. */
+const QUIET = 60_000;
+
+/**
+ * Answers with the uids, by key, of what is cached and does not exist any more; asks until the server answers.
+ *
+ * RBAC: `list` on the kind.
+ *
+ * @throws The signal's reason, if it aborts first
+ */
+export async function goneObjects<T extends KubernetesObject>(
+  client: Client,
+  cache: Informer<T>,
+  options: GoneObjectsOptions,
+): Promise<Map<string, string>> {
+  const { signal, namespaces = [undefined], now, random, log = getLogger(["tend", "informer"]) } = options;
+  // Before the question: what comes later is not in the answer.
+  const cached = new Map(cache.list().map((object) => [object.metadata.uid, keyOf(object)]));
+  if (cached.size === 0) return new Map();
+  const backoff = new Backoff({ random });
+  for (const namespace of namespaces) {
+    const source = new Source(client.api(cache.resource), { namespace, metadataOnly: true, signal, now, log });
+    while (true) {
+      try {
+        const { objects } = await source.list({}, { quiet: QUIET });
+        for (const { metadata } of objects) cached.delete(metadata.uid);
+        break;
+      } catch (error) {
+        signal.throwIfAborted();
+        log.debug("Asking again what is left of {kind}", { kind: cache.resource.kind, error });
+        await delay(backoff.next(), signal);
+      }
+    }
+  }
+  return new Map([...cached].map(([uid, key]) => [key, uid]));
+}
