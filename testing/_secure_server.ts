@@ -107,32 +107,28 @@ function requestOf(incoming: IncomingMessage, bodyOf: (incoming: IncomingMessage
 const HOP_BY_HOP = new Set(["connection", "keep-alive", "transfer-encoding", "upgrade", "host"]);
 
 async function send(response: Response, outgoing: ServerResponse): Promise<void> {
+  const gone = Promise.withResolvers<void>();
+  outgoing.once("close", gone.resolve);
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-  if (response.body === null) return await ended(outgoing);
-  outgoing.flushHeaders();
-  const reader = response.body.getReader();
-  const gone = (): void => void reader.cancel().catch(() => {});
-  outgoing.once("close", gone);
+  if (response.body !== null) {
+    outgoing.flushHeaders();
+    await sendBody(response.body, outgoing, gone.promise);
+  }
+  const ended = Promise.withResolvers<void>();
+  outgoing.end(ended.resolve);
+  await Promise.race([ended.promise, gone.promise]);
+}
+
+/** Sends as fast as the client reads, until it is `gone`. */
+async function sendBody(body: Body, outgoing: ServerResponse, gone: Promise<void>): Promise<void> {
+  const reader = body.getReader();
+  gone.then(() => reader.cancel().catch(() => {}));
   while (true) {
     const { done, value } = await reader.read();
-    if (done) break;
-    if (!outgoing.write(value)) await drained(outgoing);
+    if (done) return;
+    if (outgoing.write(value)) continue;
+    const drained = Promise.withResolvers<void>();
+    outgoing.once("drain", drained.resolve);
+    await Promise.race([drained.promise, gone]);
   }
-  await ended(outgoing);
-}
-
-/** Ends an answer; resolves when it is sent, or nobody reads it any more. */
-function ended(outgoing: ServerResponse): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  outgoing.once("close", resolve);
-  outgoing.end(resolve);
-  return promise;
-}
-
-/** Resolves when more can be written, or nobody reads any more. */
-function drained(outgoing: ServerResponse): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  outgoing.once("drain", resolve);
-  outgoing.once("close", resolve);
-  return promise;
 }

@@ -109,6 +109,22 @@ Deno.test("A watch over a connection with a certificate is told of changes, ends
   assertStringIncludes(await text, '"ADDED"');
 });
 
+Deno.test("A server closes at once after clients with certificates have left their watches", async () => {
+  await using server = new ApiServer();
+  const listening = await server.listen({ clientCertificates: true });
+  for (let round = 0; round < 5; round++) {
+    using client = Deno.createHttpClient({ caCerts: [listening.ca!] });
+    const abort = new AbortController();
+    const path = `${listening.url}/api/v1/namespaces?watch=1`;
+    const response = await fetch(path, { client, signal: abort.signal });
+    const reader = response.body!.getReader();
+    await reader.read();
+    abort.abort();
+    await assertRejects(() => reader.read(), DOMException);
+  }
+  await server.close();
+});
+
 Deno.test("A large body goes there and back over a connection with a certificate", async () => {
   await using server = new ApiServer();
   const listening = await server.listen({ clientCertificates: true });
