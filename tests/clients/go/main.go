@@ -123,6 +123,9 @@ func run(ctx context.Context, kubeconfig, only string, authorizes bool) (failed 
 			fmt.Printf("FAILED %s: %s\n", each.name, strings.ReplaceAll(err.Error(), "\n", " "))
 		}
 	}
+	for _, plural := range []string{"gadgets", "websites"} {
+		_ = w.extensions.ApiextensionsV1().CustomResourceDefinitions().Delete(ctx, plural+"."+group(w), metav1.DeleteOptions{})
+	}
 	err = w.client.CoreV1().Namespaces().Delete(ctx, w.namespace, metav1.DeleteOptions{})
 	fmt.Printf("%d passed, %d failed\n", passed, failed)
 	return failed, err
