@@ -10,7 +10,7 @@
  * @module
  */
 import type { Fields } from "./_objects.ts";
-import { INLINE, isList, MAGIC, MAP, messageOf, MESSAGES, REPEATED } from "./_protobuf_types.ts";
+import { INLINE, isList, MAGIC, MAP, messageOf, MESSAGES, POINTER, REPEATED } from "./_protobuf_types.ts";
 
 const decoder = new TextDecoder();
 
@@ -147,6 +147,8 @@ function entry(raw: Uint8Array, type: string): [key: string, value: unknown] {
   return [key, value];
 }
 
+const ZEROES: ReadonlySet<unknown> = new Set(["", 0, false, null]);
+
 /** A message as JSON; a type whose list is written as a message of its own is that list, unless it is `plain`. */
 function message(bytes: Uint8Array, type: string, plain = false): Fields {
   const known = MESSAGES[type] ?? {};
@@ -160,7 +162,11 @@ function message(bytes: Uint8Array, type: string, plain = false): Fields {
       (object[name] ??= {})[key] = value;
     } else if (shape === REPEATED) (object[name] ??= []).push(scalar(raw, kind));
     else if (shape === INLINE) Object.assign(object, scalar(raw, kind));
-    else object[name] = scalar(raw, kind);
+    else {
+      const value = scalar(raw, kind);
+      // In Go a field that is not a pointer has its zero value when it is missing.
+      if (shape === POINTER || !ZEROES.has(value)) object[name] = value;
+    }
   }
   return !plain && isList(type) ? object.items ?? [] : object;
 }
