@@ -48,9 +48,7 @@ async function refused(request, code, reason) {
     await request;
   } catch (error) {
     assert(error instanceof k8s.ApiException, `${error}`);
-    const body = typeof error.body === "string"
-      ? JSON.parse(error.body)
-      : error.body;
+    const body = typeof error.body === "string" ? JSON.parse(error.body) : error.body;
     assert.equal(error.code, code);
     assert.equal(body.reason, reason);
     return body;
@@ -246,8 +244,7 @@ const checks = {
     await watch.watch(
       `/api/v1/namespaces/${namespace}/configmaps`,
       query,
-      (type, object) =>
-        seen.push(`${type} ${object.metadata.name ?? ""}`.trim()),
+      (type, object) => seen.push(`${type} ${object.metadata.name ?? ""}`.trim()),
       () => ended.resolve(),
     );
     await core.createNamespacedConfigMap({
@@ -345,88 +342,85 @@ const checks = {
       "twice",
     ]);
   },
-  "a definition is established, and its objects are validated, defaulted and patched":
-    async () => {
-      const properties = { size: { type: "integer", _default: 3, minimum: 1 } };
-      const schema = {
-        type: "object",
-        properties: {
-          spec: { type: "object", properties },
-          status: {
-            type: "object",
-            x_kubernetes_preserve_unknown_fields: true,
-          },
+  "a definition is established, and its objects are validated, defaulted and patched": async () => {
+    const properties = { size: { type: "integer", _default: 3, minimum: 1 } };
+    const schema = {
+      type: "object",
+      properties: {
+        spec: { type: "object", properties },
+        status: {
+          type: "object",
+          x_kubernetes_preserve_unknown_fields: true,
         },
-      };
-      const name = `widgets.${group}`;
-      const version = {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: schema },
-      };
-      const body = {
-        metadata: { name },
-        spec: {
-          group,
-          scope: "Namespaced",
-          names: { plural: "widgets", kind: "Widget" },
-          versions: [version],
-        },
-      };
-      await definitions.createCustomResourceDefinition({ body });
-      await eventually("established", async () => {
-        const { status } = await definitions.readCustomResourceDefinition({
-          name,
-        });
-        return status?.conditions?.some(({ type, status }) =>
-          type === "Established" && status === "True"
-        );
+      },
+    };
+    const name = `widgets.${group}`;
+    const version = {
+      name: "v1",
+      served: true,
+      storage: true,
+      subresources: { status: {} },
+      schema: { openAPIV3Schema: schema },
+    };
+    const body = {
+      metadata: { name },
+      spec: {
+        group,
+        scope: "Namespaced",
+        names: { plural: "widgets", kind: "Widget" },
+        versions: [version],
+      },
+    };
+    await definitions.createCustomResourceDefinition({ body });
+    await eventually("established", async () => {
+      const { status } = await definitions.readCustomResourceDefinition({
+        name,
       });
-      const all = { group, version: "v1", namespace, plural: "widgets" };
-      const widget = (spec) => ({
-        apiVersion: `${group}/v1`,
-        kind: "Widget",
-        metadata: { name: "one" },
-        spec,
-      });
-      let created;
-      await eventually("served", async () => {
-        created = await custom.createNamespacedCustomObject({
-          ...all,
-          body: widget({}),
-        }).catch(() => undefined);
-        return created !== undefined;
-      });
-      assert.equal(created.spec.size, 3);
-      await refused(
-        custom.createNamespacedCustomObject({
-          ...all,
-          body: { ...widget({ size: 0 }), metadata: { name: "two" } },
-        }),
-        422,
-        "Invalid",
-      );
-      const target = { ...all, name: "one" };
-      const patched = await custom.patchNamespacedCustomObject({
-        ...target,
-        body: { spec: { size: 4 } },
-      }, as(k8s.PatchStrategy.MergePatch));
-      assert.deepEqual([patched.spec.size, patched.metadata.generation], [
-        4,
-        2,
-      ]);
-      const status = await custom.patchNamespacedCustomObjectStatus({
-        ...target,
-        body: { status: { ready: true } },
-      }, as(k8s.PatchStrategy.MergePatch));
-      assert.equal(status.status.ready, true);
-      const list = await custom.listNamespacedCustomObject(all);
-      assert.equal(list.items.length, 1);
-      await custom.deleteNamespacedCustomObject(target);
-      await refused(custom.getNamespacedCustomObject(target), 404, "NotFound");
-    },
+      return status?.conditions?.some(({ type, status }) => type === "Established" && status === "True");
+    });
+    const all = { group, version: "v1", namespace, plural: "widgets" };
+    const widget = (spec) => ({
+      apiVersion: `${group}/v1`,
+      kind: "Widget",
+      metadata: { name: "one" },
+      spec,
+    });
+    let created;
+    await eventually("served", async () => {
+      created = await custom.createNamespacedCustomObject({
+        ...all,
+        body: widget({}),
+      }).catch(() => undefined);
+      return created !== undefined;
+    });
+    assert.equal(created.spec.size, 3);
+    await refused(
+      custom.createNamespacedCustomObject({
+        ...all,
+        body: { ...widget({ size: 0 }), metadata: { name: "two" } },
+      }),
+      422,
+      "Invalid",
+    );
+    const target = { ...all, name: "one" };
+    const patched = await custom.patchNamespacedCustomObject({
+      ...target,
+      body: { spec: { size: 4 } },
+    }, as(k8s.PatchStrategy.MergePatch));
+    assert.deepEqual([patched.spec.size, patched.metadata.generation], [
+      4,
+      2,
+    ]);
+    const status = await custom.patchNamespacedCustomObjectStatus({
+      ...target,
+      body: { status: { ready: true } },
+    }, as(k8s.PatchStrategy.MergePatch));
+    assert.equal(status.status.ready, true);
+    const list = await custom.listNamespacedCustomObject(all);
+    assert.equal(list.items.length, 1);
+    await custom.deleteNamespacedCustomObject(target);
+    await refused(custom.getNamespacedCustomObject(target), 404, "NotFound");
+  },
   "objects of any kind go through discovery": async () => {
     const [account, widget] = k8s.loadAllYaml(`
 apiVersion: v1
@@ -494,35 +488,34 @@ spec: { size: 7 }
       "NotFound",
     );
   },
-  "a dry run leaves nothing behind, and strict validation refuses unknown fields":
-    async () => {
-      await core.createNamespacedConfigMap({
-        namespace,
-        body: { metadata: { name: "dry" } },
-        dryRun: "All",
-      });
-      await refused(
-        core.readNamespacedConfigMap({ namespace, name: "dry" }),
-        404,
-        "NotFound",
-      );
-      const body = {
-        apiVersion: `${group}/v1`,
-        kind: "Widget",
-        metadata: { name: "strict" },
-        spec: { nope: 1 },
-      };
-      const all = { group, version: "v1", namespace, plural: "widgets" };
-      await refused(
-        custom.createNamespacedCustomObject({
-          ...all,
-          body,
-          fieldValidation: "Strict",
-        }),
-        400,
-        "BadRequest",
-      );
-    },
+  "a dry run leaves nothing behind, and strict validation refuses unknown fields": async () => {
+    await core.createNamespacedConfigMap({
+      namespace,
+      body: { metadata: { name: "dry" } },
+      dryRun: "All",
+    });
+    await refused(
+      core.readNamespacedConfigMap({ namespace, name: "dry" }),
+      404,
+      "NotFound",
+    );
+    const body = {
+      apiVersion: `${group}/v1`,
+      kind: "Widget",
+      metadata: { name: "strict" },
+      spec: { nope: 1 },
+    };
+    const all = { group, version: "v1", namespace, plural: "widgets" };
+    await refused(
+      custom.createNamespacedCustomObject({
+        ...all,
+        body,
+        fieldValidation: "Strict",
+      }),
+      400,
+      "BadRequest",
+    );
+  },
   "a token of a service account and access reviews are given": async () => {
     const token = await core.createNamespacedServiceAccountToken({
       namespace,
@@ -565,9 +558,7 @@ for (const [name, run] of Object.entries(checks)) {
     passed++;
   } catch (error) {
     console.log(
-      `FAILED ${name}: ${
-        String(error?.message ?? error).replaceAll("\n", " ").slice(0, 2000)
-      }`,
+      `FAILED ${name}: ${String(error?.message ?? error).replaceAll("\n", " ").slice(0, 2000)}`,
     );
     failed++;
   }
