@@ -11,7 +11,8 @@
  *
  * @module
  */
-import type { AccessAttributes, ServerState, User } from "./_call.ts";
+import type { AccessAttributes, BoundObject, ServerState, TokenFacts } from "./_call.ts";
+import type { User } from "./_user.ts";
 import type { Kube } from "./_objects.ts";
 import { Rbac } from "./_rbac.ts";
 import { StatusError } from "./_status.ts";
@@ -45,23 +46,6 @@ interface AccountToken {
 
 /** The audience of the API server itself. */
 export const AUDIENCE = "https://kubernetes.default.svc";
-
-/** An object that a token goes with. */
-export interface BoundObject {
-  readonly kind: "Pod" | "Secret" | "Node";
-  readonly name: string;
-  readonly uid: string;
-}
-
-/** What a token says. */
-export interface TokenFacts {
-  /** Whose it is; undefined if it is no good. */
-  readonly user?: User | undefined;
-  /** Those of the audiences asked for that it is for. */
-  readonly audiences: readonly string[];
-  /** Why it is no good, if there is more to say than that. */
-  readonly error?: string | undefined;
-}
 
 function quoted(texts: readonly string[]): string {
   return `[${texts.map((each) => JSON.stringify(each)).join(" ")}]`;

@@ -11,25 +11,30 @@
  *
  * @module
  */
-import type { BoundObject, TokenFacts } from "./_auth.ts";
 import type { Ground } from "./_kind.ts";
 import type { Registry, ResourceInfo } from "./_registry.ts";
 import type { State } from "./_revision.ts";
 import type { Lag } from "./_lag.ts";
 import type { Outlet } from "./_outlet.ts";
 import type { ResourceRequest } from "./_router.ts";
+import type { User } from "./_user.ts";
 import type { Fields, Kube } from "./_objects.ts";
 
-/** Who asks. */
-export interface User {
-  /** The name, such as `system:serviceaccount:default:operator`. */
+/** An object that a token goes with. */
+export interface BoundObject {
+  readonly kind: "Pod" | "Secret" | "Node";
   readonly name: string;
-  /** The groups, `system:authenticated` among them. */
-  readonly groups: readonly string[];
-  /** The uid, if it is known. */
-  readonly uid?: string | undefined;
-  /** Anything else that is known. */
-  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+  readonly uid: string;
+}
+
+/** What a token says. */
+export interface TokenFacts {
+  /** Whose it is; undefined if it is no good. */
+  readonly user?: User | undefined;
+  /** Those of the audiences asked for that it is for. */
+  readonly audiences: readonly string[];
+  /** Why it is no good, if there is more to say than that. */
+  readonly error?: string | undefined;
 }
 
 /** The parts of a server that handlers share. */

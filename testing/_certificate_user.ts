@@ -10,7 +10,7 @@
  *
  * @module
  */
-import type { User } from "./_call.ts";
+import type { User } from "./_user.ts";
 import type { ClientCertificate } from "./_secure_server.ts";
 import { StatusError } from "./_status.ts";
 

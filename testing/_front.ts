@@ -10,7 +10,8 @@
  * @module
  */
 import { ADMIN, ANONYMOUS, authenticate, impersonate } from "./_auth.ts";
-import type { ServerState, User } from "./_call.ts";
+import type { ServerState } from "./_call.ts";
+import type { User } from "./_user.ts";
 import { certificateUser } from "./_certificate_user.ts";
 import { compressed, isLarge } from "./_compression.ts";
 import { type Connection, FaultyExchange } from "./_faulty_exchange.ts";

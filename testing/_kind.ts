@@ -10,7 +10,7 @@
  *
  * @module
  */
-import type { User } from "./_call.ts";
+import type { User } from "./_user.ts";
 import type { Fields } from "./_objects.ts";
 import type { Cause } from "./_status.ts";
 import type { Store } from "./_store.ts";

@@ -10,7 +10,8 @@
  *
  * @module
  */
-import type { AccessAttributes, User } from "./_call.ts";
+import type { AccessAttributes } from "./_call.ts";
+import type { User } from "./_user.ts";
 import type { Fields, Kube } from "./_objects.ts";
 import type { Store } from "./_store.ts";
 

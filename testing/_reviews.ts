@@ -10,9 +10,9 @@
  * @module
  */
 import { builtinSchema } from "./_builtin.ts";
-import type { BoundObject } from "./_auth.ts";
 import { checkTokenRequest } from "./_token_request.ts";
-import type { AccessAttributes, Answer, Call, User } from "./_call.ts";
+import type { AccessAttributes, Answer, BoundObject, Call } from "./_call.ts";
+import type { User } from "./_user.ts";
 import { readBody } from "./_codec.ts";
 import { decode, decodeAs } from "./_decode.ts";
 import { trackUpdate } from "./_managed_fields.ts";

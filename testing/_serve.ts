@@ -11,7 +11,8 @@
  */
 import { forbiddenAccess } from "./_auth.ts";
 import { view } from "./_behaviour.ts";
-import type { AccessAttributes, Answer, Call, OpenOutlet, ServerState, User } from "./_call.ts";
+import type { AccessAttributes, Answer, Call, OpenOutlet, ServerState } from "./_call.ts";
+import type { User } from "./_user.ts";
 import { checkCustom, negotiate } from "./_codec.ts";
 import { partial } from "./_encode.ts";
 import { handle } from "./_handle.ts";

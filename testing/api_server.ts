@@ -26,7 +26,8 @@ import {
 } from "./_api_server_options.ts";
 import { applyAll } from "./_apply.ts";
 import { ADMIN, Users } from "./_auth.ts";
-import type { ServerState, User } from "./_call.ts";
+import type { ServerState } from "./_call.ts";
+import type { User } from "./_user.ts";
 import { runControllers } from "./_controllers.ts";
 import { serveDefinitions } from "./_definitions.ts";
 import type { ExpectedRequest, ExpectOptions } from "./_expectation.ts";

@@ -28,8 +28,8 @@ export { type LagBy } from "./_lag.ts";
 export { type RequestMatch, type RequestSubject } from "./_match.ts";
 export { ControlPlane, type ControlPlaneOptions, type PlaneUser, type ServiceAccountOptions } from "./control_plane.ts";
 export {
-  type BuiltInInvariant,
   type CrashPoint,
+  type InvariantName,
   type PerturbationKind,
   type PlannedAction,
   type Schedule,

@@ -297,8 +297,23 @@ const aQuietWorldIsLeftAlone: Invariant = ({ now }) => {
 /** How long nothing must have been written at the end, in ms. */
 const REST = 20_000;
 
+/** The names of what always holds. */
+export type InvariantName =
+  | "neverTwiceAtOnce"
+  | "onlyTheLeaderWrites"
+  | "cleanedUpBeforeGone"
+  | "lifeAndDeathApart"
+  | "theGoneRest"
+  | "viewsNeverGoBack"
+  | "backOffIsKept"
+  | "rateIsBounded"
+  | "stopsInOrder"
+  | "everythingIsReconciled"
+  | "cachesAreTrue"
+  | "aQuietWorldIsLeftAlone";
+
 /** What always holds, by name. */
-export const INVARIANTS = {
+export const INVARIANTS: Readonly<Record<InvariantName, Invariant>> = {
   neverTwiceAtOnce,
   onlyTheLeaderWrites,
   cleanedUpBeforeGone,
@@ -311,4 +326,4 @@ export const INVARIANTS = {
   everythingIsReconciled,
   cachesAreTrue,
   aQuietWorldIsLeftAlone,
-} as const satisfies Record<string, Invariant>;
+};

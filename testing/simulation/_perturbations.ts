@@ -18,7 +18,28 @@ import type { Random } from "./_random.ts";
 import type { Process, VirtualTime } from "./_virtual_time.ts";
 
 /** The kinds of what can go wrong. */
-export type PerturbationKind = keyof typeof KINDS;
+export type PerturbationKind =
+  | "crash"
+  | "stop"
+  | "pause"
+  | "cut off"
+  | "black hole"
+  | "half open"
+  | "lost request"
+  | "lost answer"
+  | "unanswered"
+  | "status"
+  | "expired"
+  | "forbidden"
+  | "slow"
+  | "cut"
+  | "stall"
+  | "lag"
+  | "stale"
+  | "blind"
+  | "compaction"
+  | "restart"
+  | "clock step";
 
 /** Something that goes wrong. */
 export interface Perturbation {
@@ -88,7 +109,7 @@ const ofKind = ({ resource }: Perturbation): string => resource === undefined ? 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 /** What can go wrong. */
-const KINDS = {
+const KINDS: Readonly<Record<PerturbationKind, Kind>> = {
   crash: {
     weight: 3,
     longest: 20_000,
@@ -271,12 +292,10 @@ const KINDS = {
       if (process) process.skew += it.amount - 120_000;
     },
   },
-} as const satisfies Record<string, Kind>;
+};
 
 /** The names of all kinds. */
 export const PERTURBATIONS: readonly PerturbationKind[] = Object.keys(KINDS) as PerturbationKind[];
-
-const kindOf = (it: Perturbation): Kind => KINDS[it.kind];
 
 /** Draws one at random; it is over when the horizon is. */
 export function drawPerturbation(
@@ -300,11 +319,11 @@ export function drawPerturbation(
 
 /** Makes one happen. */
 export function applyPerturbation(world: Perturbed, it: Perturbation): void {
-  kindOf(it).apply(world, it);
+  KINDS[it.kind].apply(world, it);
 }
 
 /** What happens, in words. */
 export function textOfPerturbation(it: Perturbation): string {
-  const text = kindOf(it).text(it);
+  const text = KINDS[it.kind].text(it);
   return text.startsWith("the ") ? text : `replica ${it.replica + 1} ${text}`;
 }

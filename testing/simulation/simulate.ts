@@ -41,17 +41,15 @@
  */
 import { type Duration, toMilliseconds } from "../../duration.ts";
 import { definitionOf, type Operator } from "../../operator.ts";
-import { INVARIANTS } from "./_invariants.ts";
+import { type InvariantName, INVARIANTS } from "./_invariants.ts";
 import { type PerturbationKind, PERTURBATIONS } from "./_perturbations.ts";
 import { storyOf, textOfSchedule } from "./_report.ts";
 import { blindSchedules, crashSchedules, drawSchedule, shorten, spread, staleSchedules } from "./_search.ts";
 import { type Outcome, type Plan, type Schedule, type SimulatedWorld, simulateOnce } from "./_simulation.ts";
 
+export type { InvariantName } from "./_invariants.ts";
 export type { PerturbationKind } from "./_perturbations.ts";
 export type { CrashPoint, PlannedAction, Schedule, SimulatedWorld } from "./_simulation.ts";
-
-/** What holds of every operator, by name; see the page about simulations. */
-export type BuiltInInvariant = keyof typeof INVARIANTS;
 
 /** A function of the user's that acts on the world or judges it. */
 export type WorldFunction = (world: SimulatedWorld) => unknown;
@@ -70,7 +68,7 @@ export interface SimulateOptions {
   /** What must hold in the end, by name: they throw when it does not. @default {nothing} */
   readonly invariants?: Readonly<Record<string, WorldFunction>> | undefined;
   /** Built-in invariants that do not hold of this operator, such as `aQuietWorldIsLeftAlone` for one that writes the time. @default {none} */
-  readonly except?: readonly BuiltInInvariant[] | undefined;
+  readonly except?: readonly InvariantName[] | undefined;
   /** How many replicas run. @default {2 with a leader election, else 1} */
   readonly replicas?: number | undefined;
   /** How many runs are made at random. @default {50} */
@@ -182,7 +180,7 @@ function planOf(operator: Plan["operator"], options: SimulateOptions, leads: boo
     horizon: toMilliseconds(duration, "duration"),
     patience: toMilliseconds(patience, "patience"),
     invariants: Object.fromEntries(
-      Object.entries(INVARIANTS).filter(([name]) => !except.includes(name as BuiltInInvariant)),
+      Object.entries(INVARIANTS).filter(([name]) => !except.includes(name as InvariantName)),
     ),
     expectations: invariants,
   };
