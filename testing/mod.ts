@@ -30,6 +30,7 @@ export { ControlPlane, type ControlPlaneOptions, type PlaneUser, type ServiceAcc
 export {
   type CrashPoint,
   type InvariantName,
+  type Perturbation,
   type PerturbationKind,
   type PlannedAction,
   type Schedule,

@@ -48,7 +48,7 @@ import { blindSchedules, crashSchedules, drawSchedule, shorten, spread, staleSch
 import { type Outcome, type Plan, type Schedule, type SimulatedWorld, simulateOnce } from "./_simulation.ts";
 
 export type { InvariantName } from "./_invariants.ts";
-export type { PerturbationKind } from "./_perturbations.ts";
+export type { Perturbation, PerturbationKind } from "./_perturbations.ts";
 export type { CrashPoint, PlannedAction, Schedule, SimulatedWorld } from "./_simulation.ts";
 
 /** A function of the user's that acts on the world or judges it. */
@@ -101,12 +101,14 @@ export interface SimulationReport {
 
 /** What {@linkcode simulate} throws: the message has the shortest story that was found. */
 export class SimulationError extends Error {
-  override readonly name = "SimulationError";
+  /** The name of the class. */
+  override readonly name: string = "SimulationError";
   /** The name of the invariant that does not hold. */
   readonly invariant: string;
   /** The schedule, for `replay`. */
   readonly schedule: Schedule;
 
+  /** Takes the story, and what is needed to see it again. */
   constructor(message: string, invariant: string, schedule: Schedule) {
     super(message);
     this.invariant = invariant;
