@@ -1,6 +1,7 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { drawSchedule } from "../testing/simulation/_search.ts";
-import { type Outcome, simulateOnce } from "../testing/simulation/_simulation.ts";
+import type { Outcome } from "../testing/simulation/_plan.ts";
+import { simulateOnce } from "../testing/simulation/_simulation.ts";
 import { planOf, SCENARIOS } from "./simulation/scenarios.ts";
 
 const SEEDS = 200;

@@ -159,6 +159,7 @@ export class Network {
       fault: "",
     };
     this.#options.onSent?.(call);
+    if (process.dead) return await new Promise<never>(() => {});
     this.#count(process, 1);
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     const abort = (): void => reject(signal.reason);

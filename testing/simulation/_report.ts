@@ -10,7 +10,7 @@
  *
  * @module
  */
-import type { Schedule, TraceLine } from "./_simulation.ts";
+import type { Schedule, TraceLine } from "./_plan.ts";
 
 /** The most lines that are told. */
 const MOST_LINES = 150;

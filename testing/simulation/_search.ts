@@ -11,7 +11,8 @@
  */
 import { drawPerturbation, type Perturbation, type PerturbationKind, PERTURBATIONS } from "./_perturbations.ts";
 import { Random } from "./_random.ts";
-import { type Outcome, type Plan, type PlannedAction, type Schedule, simulateOnce } from "./_simulation.ts";
+import type { Outcome, Plan, PlannedAction, Schedule } from "./_plan.ts";
+import { simulateOnce } from "./_simulation.ts";
 
 /** A schedule that was not survived. */
 export interface Finding {

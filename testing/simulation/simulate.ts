@@ -45,11 +45,12 @@ import { type InvariantName, INVARIANTS } from "./_invariants.ts";
 import { type PerturbationKind, PERTURBATIONS } from "./_perturbations.ts";
 import { storyOf, textOfSchedule } from "./_report.ts";
 import { blindSchedules, crashSchedules, drawSchedule, shorten, spread, staleSchedules } from "./_search.ts";
-import { type Outcome, type Plan, type Schedule, type SimulatedWorld, simulateOnce } from "./_simulation.ts";
+import type { Outcome, Plan, Schedule, SimulatedWorld } from "./_plan.ts";
+import { simulateOnce } from "./_simulation.ts";
 
 export type { InvariantName } from "./_invariants.ts";
 export type { Perturbation, PerturbationKind } from "./_perturbations.ts";
-export type { CrashPoint, PlannedAction, Schedule, SimulatedWorld } from "./_simulation.ts";
+export type { CrashPoint, PlannedAction, Schedule, SimulatedWorld } from "./_plan.ts";
 
 /** A function of the user's that acts on the world or judges it. */
 export type WorldFunction = (world: SimulatedWorld) => unknown;
@@ -71,6 +72,8 @@ export interface SimulateOptions {
   readonly except?: readonly InvariantName[] | undefined;
   /** How many replicas run. @default {2 with a leader election, else 1} */
   readonly replicas?: number | undefined;
+  /** Whether Deployments, StatefulSets, DaemonSets and Jobs get pods, which become ready or complete. @default {false} */
+  readonly workloads?: boolean | undefined;
   /** How many runs are made at random. @default {50} */
   readonly seeds?: number | undefined;
   /** The first seed. @default {1} */
@@ -171,11 +174,12 @@ export async function simulate(
 
 function planOf(operator: Plan["operator"], options: SimulateOptions, leads: boolean, resources: string[]): Plan {
   const { world, actions = {}, invariants = {}, except = [], replicas = leads ? 2 : 1 } = options;
-  const { duration = 60_000, patience = 1_500_000 } = options;
+  const { duration = 60_000, patience = 1_500_000, workloads = false } = options;
   const apply: Plan["world"] = ({ server }) => world === undefined ? undefined : server.apply(world as object);
   return {
     operator,
     replicas,
+    workloads,
     resources,
     actions: Object.entries(actions).map(([name, run]) => ({ name, run })),
     world: typeof world === "function" ? world as WorldFunction : apply,

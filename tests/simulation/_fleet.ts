@@ -10,7 +10,7 @@ import { ConfigMap, Namespace } from "../../kinds.ts";
 import { INVARIANTS } from "../../testing/simulation/_invariants.ts";
 import type { Random } from "../../testing/simulation/_random.ts";
 import { outside } from "../../testing/simulation/_virtual_time.ts";
-import type { Action, Plan, SimulatedWorld } from "../../testing/simulation/_simulation.ts";
+import type { Action, Plan, SimulatedWorld } from "../../testing/simulation/_plan.ts";
 
 const conditions = z.array(z.object({
   type: z.string(),
@@ -230,6 +230,7 @@ export function fleet(random: Random, replicas: number): Plan {
   return {
     operator: () => fleetOperator(cloud, attempts, leads),
     replicas,
+    workloads: false,
     resources: ["apps", "routes", "configmaps"],
     actions: Array.from({ length: random.between(3, 14) }, () => drawAction(random)),
     world: async ({ client }) => {

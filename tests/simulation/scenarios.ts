@@ -11,7 +11,7 @@
  */
 import { type PerturbationKind, PERTURBATIONS } from "../../testing/simulation/_perturbations.ts";
 import { Random } from "../../testing/simulation/_random.ts";
-import type { Plan } from "../../testing/simulation/_simulation.ts";
+import type { Plan } from "../../testing/simulation/_plan.ts";
 import { fleet } from "./_fleet.ts";
 
 interface Scenario {
