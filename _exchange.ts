@@ -17,7 +17,7 @@ import { noAnswer, readAnswer, toError, warningsOf } from "./_answer.ts";
 import { readText, watched } from "./_body.ts";
 import { MAX_ERROR_BODY } from "./_limits.ts";
 import { link, type Linked } from "./_linked_signal.ts";
-import { redact, secretsOf } from "./_redact.ts";
+import { redact, redactError, secretsOf } from "./_redact.ts";
 import { type Lane, type Line, Transport } from "./_transport.ts";
 import type { ClientOptions, RequestAttempt } from "./_verbs.ts";
 import { Backoff } from "./backoff.ts";
@@ -35,6 +35,8 @@ const MAX_RETRY_AFTER = 120_000;
 const MAX_WARNINGS = 500;
 /** How many redirects within the server are followed. */
 const MAX_REDIRECTS = 5;
+/** How long, in ms, a request may have waited that is given up from outside before its connection is in doubt. */
+const DOUBTFUL = 1000;
 
 /** A request, before the client's own headers. */
 export interface Outline {
@@ -208,8 +210,10 @@ export class Exchange {
     const call = link([outer.signal]);
     let line: Line | undefined;
     let host = "";
+    let secrets: readonly string[] = [];
     let timedOut = false;
     let streaming = false;
+    const started = this.#now();
     const cancelTimer = after(timeout, () => {
       timedOut = true;
       call.abort(new DOMException("The deadline passed", "TimeoutError"));
@@ -219,6 +223,7 @@ export class Exchange {
       // At the last moment: while credentials were read, the right to send may have been lost.
       for (const guard of guards) guard();
       host = new URL(connection.server).host;
+      secrets = secretsOf(connection);
       line = this.#transport.line(lane, connection);
       const response = await sendOn(line, {
         method,
@@ -231,11 +236,13 @@ export class Exchange {
       tell({ method, host, code: response.status });
       if (lane === "stream" && response.ok) {
         streaming = true;
+        const used = line;
         const finish = (): void => {
           call.unlink();
           outer.unlink();
+          if (call.signal.aborted && isLate(call.signal.reason)) this.#transport.replace(used);
         };
-        const fail = (error: unknown): Error => noAnswer(method, path, "the stream broke", error);
+        const fail = (error: unknown): Error => noAnswer(method, path, "the stream broke", redactError(error, secrets));
         const body = watched(response.body, call.signal, finish, fail);
         const { status, headers } = response;
         return { connection, response: new Response(body, { status, headers }), text: "" };
@@ -243,12 +250,14 @@ export class Exchange {
       if (response.ok) return { connection, response, text: await readText(response.body, call.signal) };
       const text = await readText(response.body, call.signal, { limit: MAX_ERROR_BODY, cut: true });
       // A server, or a proxy before it, may repeat what it was sent.
-      return { connection, response, text: redact(text, secretsOf(connection)) };
+      return { connection, response, text: redact(text, secrets) };
     } catch (error) {
       if (line && !outer.signal.aborted) tell({ method, host, code: "<error>" });
+      // Over HTTP/2 a request that is given up leaves its connection to the next one, be it dead or alive.
+      const doubtful = timedOut || (outer.signal.aborted && this.#now() - started >= DOUBTFUL);
+      if (line && doubtful) this.#transport.replace(line);
       if (outer.signal.aborted) throw outer.signal.reason;
       if (timedOut) {
-        if (line) this.#transport.replace(line);
         const what = line ? "no answer came" : "the credentials were not there";
         throw new TransportError(`Cannot ${method} ${path}: ${what} within ${timeout} ms`, method, path, {
           cause: error,
@@ -256,7 +265,7 @@ export class Exchange {
         });
       }
       // without a line it is the credentials, or the TLS settings, that are wrong
-      throw line ? noAnswer(method, path, "the request failed", error) : error;
+      throw line ? noAnswer(method, path, "the request failed", redactError(error, secrets)) : error;
     } finally {
       cancelTimer();
       if (!streaming) call.unlink();
@@ -288,6 +297,11 @@ export class Exchange {
       this.#log.warn("The API server warns: {warning}", { warning, method, path: path.split("?")[0] });
     }
   }
+}
+
+/** True for the reason of a signal that aborted because something took too long. */
+function isLate(reason: unknown): boolean {
+  return reason instanceof TransportError ? reason.timedOut : reason instanceof Error && reason.name === "TimeoutError";
 }
 
 /** True for an answer that will not be shorter the next time. */

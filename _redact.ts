@@ -34,6 +34,18 @@ export function redact(text: string, secrets: Iterable<string> = []): string {
   return redacted;
 }
 
+/** The error, or, if it or one of its causes shows a secret, one that says the same without. */
+export function redactError(error: unknown, secrets: readonly string[]): unknown {
+  if (!(error instanceof Error)) return typeof error === "string" ? redact(error, secrets) : error;
+  const { name, message, stack = "" } = error;
+  const cause = redactError(error.cause, secrets);
+  const shown = [message, stack];
+  if (cause === error.cause && shown.every((text) => redact(text, secrets) === text)) return error;
+  const copy = new Error(redact(message, secrets), cause === undefined ? {} : { cause });
+  copy.name = name;
+  return copy;
+}
+
 /** The secrets in the headers that say who we are, and in the URL of a proxy. */
 export function secretsOf(
   connection: { headers(): readonly (readonly [string, string])[]; readonly proxy?: string | undefined },
