@@ -15,9 +15,15 @@ import type { Schedule, TraceLine } from "./_plan.ts";
 /** The most lines that are told. */
 const MOST_LINES = 150;
 
-/** The lines of a trace, each with its time in seconds and its actor; without leases that nothing is wrong with. */
+/**
+ * The lines of a trace up to what is wrong, each with its time in seconds and its actor; without leases and watches that
+ * nothing is wrong with.
+ */
 export function storyOf(trace: readonly TraceLine[]): string[] {
-  const lines = trace.filter(({ actor, text }) => actor === "violated" || !ROUTINE.test(text));
+  const end = trace.findIndex(({ actor }) => actor === "violated");
+  const lines = trace.slice(0, end < 0 ? undefined : end + 1).filter(({ actor, text }) =>
+    actor === "violated" || actor === "fault" || !ROUTINE.some((routine) => routine.test(text)) || TROUBLE.test(text)
+  );
   const told = lines.slice(-MOST_LINES).map(({ at, actor, text }) =>
     `${(at / 1000).toFixed(3).padStart(9)}  ${actor.padEnd(10)} ${text}`
   );
@@ -25,7 +31,8 @@ export function storyOf(trace: readonly TraceLine[]): string[] {
   return left > 0 ? [`           (${left} lines before)`, ...told] : told;
 }
 
-const ROUTINE = /^(GET|PUT|POST|PATCH) \S*\/leases\S*( |$)(?!.*\((refused|lost|unanswered|reset|delayed|status))/;
+const ROUTINE = [/^[A-Z]+ \S*\/leases\b/, /^GET \S*[?&]watch=true\S* -> 200/];
+const TROUBLE = /-> \d+ \(/;
 
 /** A schedule as it is written into a program. */
 export function textOfSchedule(schedule: Schedule): string {

@@ -269,9 +269,9 @@ class Simulation implements Perturbed {
     const chronicle = this.#chronicle;
     if (chronicle.tracing) {
       const { method, path, body, code, fault, sent } = call;
-      const text = `${method} ${path}${body === "" ? "" : ` ${body.slice(0, 300)}`}`;
-      const late = `sent at ${(sent / 1000).toFixed(3)}`;
-      chronicle.tell(call.process.name, `${text} -> ${code}${fault === "" ? "" : ` (${fault})`}, ${late}`);
+      const text = `${method} ${path}${body === "" ? "" : ` ${body.slice(0, 200)}`}`;
+      const late = call.served! - sent > 100 ? `, sent at ${(sent / 1000).toFixed(3)}` : "";
+      chronicle.tell(call.process.name, `${text} -> ${code}${fault === "" ? "" : ` (${fault})`}${late}`);
     }
     chronicle.notify((observer) => observer.served?.(call));
     this.#replicas.passed(call, "after");
