@@ -81,8 +81,13 @@ export class Emitter<E> {
 
 /** Freezes a value, deep down; one that is frozen is taken to be so all the way. */
 export function freeze<V>(value: V): V {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const key in value) freeze(value[key]);
+  // not by recursion: an object may be deeper than the stack
+  const work: unknown[] = [value];
+  while (work.length > 0) {
+    const next = work.pop();
+    if (typeof next !== "object" || next === null || Object.isFrozen(next)) continue;
+    Object.freeze(next);
+    for (const part of Object.values(next)) if (typeof part === "object" && part !== null) work.push(part);
+  }
   return value;
 }

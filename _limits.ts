@@ -28,8 +28,6 @@ export const MAX_ANSWER = 64 * MIB;
 export const MAX_OBJECT = 16 * MIB;
 /** How much of an error's body is read, in bytes. */
 export const MAX_ERROR_BODY = MIB / 4;
-/** How deep lists and objects within each other may be where that is followed; an API server takes 10,000. */
-export const MAX_NESTING = 10_000;
 
 /** The error for what is larger than it may be. */
 export function tooLarge(what: string, limit: number): RangeError {

@@ -15,6 +15,7 @@
  */
 import { parseArgs } from "node:util";
 import { getLogger, type LogLevel } from "@logtape/logtape";
+import { messageOf } from "./errors.ts";
 import { parseAddress } from "./health.ts";
 import type { RunOptions } from "./lifecycle.ts";
 import { configureLogging, LOG_FORMATS, LOG_LEVELS } from "./logging.ts";
@@ -114,7 +115,7 @@ export async function commandLine(
     return 0;
   } catch (error) {
     const usage = error instanceof UsageError;
-    complain(`${operator.name}: ${error instanceof Error ? error.message : error}${usage ? " (see --help)" : ""}`);
+    complain(`${operator.name}: ${oneLine(messageOf(error))}${usage ? " (see --help)" : ""}`);
     return usage ? 2 : 1;
   }
 }
@@ -208,9 +209,9 @@ function refuse(name: string, rule: string, value: unknown): never {
   throw new UsageError(`--${name} must be ${rule}: current value is ${JSON.stringify(value)}`);
 }
 
-/** Errors of the command line are told in one line. */
+/** Errors of the command line are told in one line, which steers no terminal. */
 function oneLine(text: string): string {
-  return text.replace(/\s*[\r\n]\s*/g, " ");
+  return text.replace(/\s*[\r\n]\s*/g, " ").replace(/\p{Cc}/gu, "?");
 }
 
 function oneOf<T extends string>(name: string, value: Values[string], choices: readonly T[]): T | undefined {

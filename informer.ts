@@ -214,7 +214,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     if (object.apiVersion !== apiVersion || object.kind !== kind || !metadata?.uid || !metadata.resourceVersion) return;
     const part = this.#partOf(object);
     if (!part || isGone(object) || !this.#selects(object)) return;
-    part.store.accept(this.#decoder.decode(structuredClone(object)));
+    part.store.accept(this.#decoder.decode(JSON.parse(JSON.stringify(object))));
     this.#emitter.drain();
   }
 

@@ -18,21 +18,37 @@ export type JsonPatchOperation =
   | { op: "remove"; path: string }
   | { op: "move" | "copy"; path: string; from: string };
 
+/** Each level is compared with all that is in it: deeper ones would take long. */
+const MAX_DIFF_DEPTH = 100;
+
 type JsonObject = Record<string, unknown>;
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** True if both are the same JSON, whatever the order of their keys; a key that is undefined counts as absent. */
+/** True if both are the same JSON, however deep, and whatever the order of their keys; a key that is undefined counts as absent. */
 export function equal(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => equal(item, b[index]));
+  // not by recursion: an object may be deeper than the stack
+  const pairs: unknown[] = [a, b];
+  while (pairs.length > 0) {
+    const [one, other] = [pairs.pop(), pairs.pop()];
+    if (one === other) continue;
+    if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
+    if (Array.isArray(one)) {
+      if (!Array.isArray(other) || one.length !== other.length) return false;
+      for (let index = 0; index < one.length; index++) pairs.push(one[index], other[index]);
+      continue;
+    }
+    if (!isObject(one) || !isObject(other)) return false;
+    for (const key in one) {
+      const [value, counterpart] = [one[key], Object.hasOwn(other, key) ? other[key] : undefined];
+      if (value === counterpart) continue;
+      if (typeof value !== "object" || typeof counterpart !== "object") return false;
+      pairs.push(value, counterpart);
+    }
+    for (const key in other) if (other[key] !== undefined && !Object.hasOwn(one, key)) return false;
   }
-  if (!isObject(a) || !isObject(b)) return false;
-  for (const key in a) if (!equal(a[key], Object.hasOwn(b, key) ? b[key] : undefined)) return false;
-  for (const key in b) if (b[key] !== undefined && !Object.hasOwn(a, key)) return false;
   return true;
 }
 
@@ -41,14 +57,23 @@ function put(object: JsonObject, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** Answers with the target after a JSON merge patch (RFC 7386); neither argument is changed. */
+/** Answers with the target after a JSON merge patch (RFC 7386), however deep; neither argument is changed. */
 export function merge(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
-  const result: JsonObject = isObject(target) ? { ...target } : {};
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === undefined) continue;
-    if (value === null) delete result[key];
-    else put(result, key, merge(Object.hasOwn(result, key) ? result[key] : undefined, value));
+  const copy = (value: unknown): JsonObject => isObject(value) ? { ...value } : {};
+  const result = copy(target);
+  const work: [JsonObject, JsonObject][] = [[result, patch]];
+  for (let next = work.pop(); next; next = work.pop()) {
+    const [into, from] = next;
+    for (const [key, value] of Object.entries(from)) {
+      if (value === undefined) continue;
+      if (value === null) delete into[key];
+      else if (isObject(value)) {
+        const inner = copy(Object.hasOwn(into, key) ? into[key] : undefined);
+        put(into, key, inner);
+        work.push([inner, value]);
+      } else put(into, key, value);
+    }
   }
   return result;
 }
@@ -61,11 +86,15 @@ export function pointer(segment: string): string {
 /**
  * Makes the JSON patch that turns one value into the other.
  *
- * Members of objects are compared one by one; lists are replaced whole.
+ * Members of objects are compared one by one; lists are replaced whole, and so is what is more than 100 levels deep.
  */
 export function diff(from: unknown, to: unknown, path = ""): JsonPatchOperation[] {
+  return diffAt(from, to, path, 0);
+}
+
+function diffAt(from: unknown, to: unknown, path: string, depth: number): JsonPatchOperation[] {
   if (equal(from, to)) return [];
-  if (!isObject(from) || !isObject(to)) return [{ op: "replace", path, value: to }];
+  if (!isObject(from) || !isObject(to) || depth >= MAX_DIFF_DEPTH) return [{ op: "replace", path, value: to }];
   const operations: JsonPatchOperation[] = [];
   for (const key of Object.keys(from)) {
     if (!Object.hasOwn(to, key) || to[key] === undefined) {
@@ -75,8 +104,9 @@ export function diff(from: unknown, to: unknown, path = ""): JsonPatchOperation[
   for (const [key, value] of Object.entries(to)) {
     if (value === undefined) continue;
     const at = `${path}/${pointer(key)}`;
-    if (Object.hasOwn(from, key) && from[key] !== undefined) operations.push(...diff(from[key], value, at));
-    else operations.push({ op: "add", path: at, value });
+    if (Object.hasOwn(from, key) && from[key] !== undefined) {
+      operations.push(...diffAt(from[key], value, at, depth + 1));
+    } else operations.push({ op: "add", path: at, value });
   }
   return operations;
 }

@@ -53,7 +53,10 @@ export function jsonLine(record: LogRecord): string {
     logger: category.join("."),
     message: message(record),
   };
-  for (const [key, value] of Object.entries(properties)) line[Object.hasOwn(line, key) ? `${key}_` : key] = value;
+  for (const [key, value] of Object.entries(properties)) {
+    const name = Object.hasOwn(line, key) || key === "__proto__" ? `${key}_` : key;
+    line[name] = value;
+  }
   return JSON.stringify(plain(line, []));
 }
 
@@ -78,12 +81,19 @@ function message(record: LogRecord): string {
   }).join("");
 }
 
+/** How deep what is logged may go, so that a hostile object costs no line. */
+const MAX_DEPTH = 30;
+/** The longest text in what is logged, in characters. */
+const MAX_TEXT = 32_768;
+
 /** The same as what JSON can hold; `within` are the objects around it. */
 function plain(value: unknown, within: readonly unknown[]): unknown {
   if (typeof value === "bigint") return String(value);
+  if (typeof value === "string") return cut(value);
   if (typeof value === "function" || typeof value === "symbol") return inline(value);
   if (typeof value !== "object" || value === null) return value;
   if (within.includes(value)) return "[circular]";
+  if (within.length > MAX_DEPTH) return "[deeper]";
   const inner = [...within, value];
   try {
     if (value instanceof Error) return plain(errorFields(value), inner);
@@ -95,6 +105,10 @@ function plain(value: unknown, within: readonly unknown[]): unknown {
     // A getter or toJSON of what is logged must not cost the whole line.
     return `[not readable: ${error instanceof Error ? error.message : error}]`;
   }
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}... (${text.length} characters)`;
 }
 
 function errorFields(error: Error): Record<string, unknown> {
@@ -138,7 +152,7 @@ function places(stack: string): string[] {
 function inline(value: unknown): string {
   return typeof value === "string" && /^[\w./:-]+$/.test(value)
     ? value
-    : Deno.inspect(value, { breakLength: Infinity, depth: 6 });
+    : Deno.inspect(value, { breakLength: Infinity, depth: 6, strAbbreviateSize: MAX_TEXT });
 }
 
 /** Escapes what would break the line, or steer the terminal. */
