@@ -194,3 +194,11 @@ export interface AnswerOutline {
 export function noAnswer(method: string, path: string, what: string, cause: unknown): TransportError {
   return new TransportError(`Cannot ${method} ${path}: ${what}: ${reasonOf(cause)}`, method, path, { cause });
 }
+
+/**
+ * True if the server has not looked at the request: it was about to close the HTTP/2 connection, as an API server does now
+ * and then to spread its clients, or refused the stream (RFC 9113, 6.8 and 8.7).
+ */
+export function isUnprocessed({ message }: Error): boolean {
+  return /connection error received: not a result of an error|refused stream before processing/.test(message);
+}

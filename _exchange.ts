@@ -13,7 +13,7 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
-import { noAnswer, readAnswer, toError, warningsOf } from "./_answer.ts";
+import { isUnprocessed, noAnswer, readAnswer, toError, warningsOf } from "./_answer.ts";
 import { readText, watched } from "./_body.ts";
 import { MAX_ERROR_BODY } from "./_limits.ts";
 import { link, type Linked } from "./_linked_signal.ts";
@@ -29,6 +29,8 @@ import type { Logger } from "./logger.ts";
 
 /** How often a request is repeated because the server asked for it, as in client-go. */
 const MAX_ASKED = 10;
+/** The shortest wait before what a server asks to send later, in ms, even if it names none. */
+const MIN_RETRY_AFTER = 1000;
 /** The longest wait that a server is granted, in ms; one that asks for more gets its error passed on. */
 const MAX_RETRY_AFTER = 120_000;
 /** How many warnings are remembered, so that each is logged once. */
@@ -139,7 +141,7 @@ export class Exchange {
     const { method } = outline;
     let { path } = outline;
     let left = outline.timeout ?? this.#timeout;
-    let retries = lane === "stream" || !repeatable ? 0 : this.#retries;
+    let retries = lane === "stream" ? 0 : this.#retries;
     let asked = 0, redirects = 0, refreshed = false, streaming = false;
     try {
       while (true) {
@@ -149,7 +151,8 @@ export class Exchange {
         try {
           answer = await this.#attempt(lane, { ...outline, path }, outer, left, bounds.guards, tell);
         } catch (error) {
-          if (!(error instanceof TransportError) || error.timedOut || isTooLarge(error) || retries-- <= 0) throw error;
+          if (!(error instanceof TransportError) || error.timedOut || isTooLarge(error)) throw error;
+          if (!(repeatable || isUnprocessed(error)) || retries-- <= 0) throw error;
           this.#log.debug("Repeating {method} {path}: {error}", { method, path, error });
           // the first repeat goes at once: most often only a pooled connection was stale
           const wait = backoff.next();
@@ -189,7 +192,7 @@ export class Exchange {
         if (lane === "stream" || wait === undefined || wait > MAX_RETRY_AFTER) throw error;
         if (!(rejected || repeatable) || asked++ >= MAX_ASKED) throw error;
         this.#log.debug("Waiting before {method} {path}: {error}", { method, path, wait, error });
-        await delay(wait * (1 + this.#random() / 10), outer.signal);
+        await delay(Math.max(wait, MIN_RETRY_AFTER) * (1 + this.#random() / 10), outer.signal);
       }
     } finally {
       // a stream's body unlinks itself at its end

@@ -85,10 +85,11 @@ interface Scope {
  * A connection to one API server.
  *
  * Guarantees: every request has a deadline, and every stream until its answer begins. Reads, and writes that carry a
- * condition, are repeated when no answer came; other writes are not, for they may have taken effect. What the server asks
- * to send later (429 and 503 with Retry-After) is sent later, up to 10 times. Streams are not repeated at all: whoever
- * opens one has a back-off of its own. After a timeout, the next request goes over a new connection. Credentials are
- * read at the first request, again when they may have changed, and never sent to another server than theirs.
+ * condition, are repeated when no answer came; other writes only if the server has certainly not looked at them (an HTTP/2
+ * connection that it was closing), for they may have taken effect. What the server asks to send later (429 and 503 with
+ * Retry-After) is sent later, up to 10 times. Streams are not repeated at all: whoever opens one has a back-off of its own.
+ * After a timeout, the next request goes over a new connection. Credentials are read at the first request, again when they
+ * may have changed, and never sent to another server than theirs.
  *
  * Caveats: the system's certificates are trusted beside those of a kubeconfig or service account, as Deno does.
  */
