@@ -68,6 +68,13 @@ export interface ListenOptions {
    * @default {false}
    */
   readonly clientCertificates?: boolean | undefined;
+  /**
+   * Path of a file to write a kubeconfig of a cluster admin to, readable by its owner alone; it is removed when the server
+   * closes.
+   *
+   * @default {none}
+   */
+  readonly kubeconfigFile?: string | undefined;
 }
 
 /** Where a server listens. */
@@ -135,6 +142,7 @@ const ADDRESS: Readonly<Record<keyof ListenOptions, Rule>> = {
   hostname: ["a host name or address", (value) => typeof value === "string" && value !== ""],
   tls: ["a boolean", isBoolean],
   clientCertificates: ["a boolean", isBoolean],
+  kubeconfigFile: ["a path", (value) => typeof value === "string" && value !== ""],
 };
 
 const RESTART: Readonly<Record<keyof RestartOptions, Rule>> = {

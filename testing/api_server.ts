@@ -59,6 +59,8 @@ export class ApiServer implements AsyncDisposable {
   readonly #closed = new AbortController();
   readonly #resources = new DisposableStack();
   readonly #listeners = new Set<Listener>();
+  /** Kubeconfigs that were written, by path. */
+  readonly #kubeconfigs = new Map<string, string>();
   readonly #clients = new Set<Client>();
   readonly #front: Front;
   readonly #board: FaultBoard;
@@ -152,6 +154,7 @@ export class ApiServer implements AsyncDisposable {
   async listen(options: ListenOptions = {}): Promise<Listening> {
     checkAddress(options);
     const { port = 0, hostname = "127.0.0.1", clientCertificates = false, tls = clientCertificates } = options;
+    const { kubeconfigFile } = options;
     const listener = await listen(
       (request, connection, certificate) => this.#front.answer(request, { connection, certificate }),
       { port, hostname, tls, clientCertificates },
@@ -166,13 +169,12 @@ export class ApiServer implements AsyncDisposable {
         user: name,
         ...listener.certify?.(name, groups) ?? this.#token(name, groups),
       });
-    return {
-      url,
-      port: bound,
-      ...trust,
-      kubeconfig: configOf(ADMIN.name, ["system:masters"]),
-      kubeconfigOf: configOf,
-    };
+    const kubeconfig = configOf(ADMIN.name, ["system:masters"]);
+    if (kubeconfigFile !== undefined) {
+      await Deno.writeTextFile(kubeconfigFile, kubeconfig, { mode: 0o600 });
+      this.#kubeconfigs.set(kubeconfigFile, kubeconfig);
+    }
+    return { url, port: bound, ...trust, kubeconfig, kubeconfigOf: configOf };
   }
 
   #token(name: string, groups: readonly string[]): { token: string } {
@@ -234,10 +236,18 @@ export class ApiServer implements AsyncDisposable {
     this.#resources.dispose();
     await Promise.all([...this.#clients].map((client) => client.close()));
     await Promise.all([...this.#listeners].map((listener) => listener.close()));
+    for (const [path, text] of this.#kubeconfigs) await removeWritten(path, text);
+    this.#kubeconfigs.clear();
   }
 
   /** Closes the server. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** Removes a file if it still is what was written. */
+async function removeWritten(path: string, text: string): Promise<void> {
+  const there = await Deno.readTextFile(path).catch(() => undefined);
+  if (there === text) await Deno.remove(path);
 }

@@ -50,3 +50,23 @@ status: { phase: Up }
   assertEquals(applied.map(({ kind }) => kind), ["CustomResourceDefinition", "Widget"]);
   assertEquals((applied[1] as unknown as { status: unknown }).status, { phase: "Up" });
 });
+
+Deno.test("ApiServer writes a kubeconfig where it is asked to, for its owner alone, and removes it unless somebody has changed it", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "tend-listen-" });
+  try {
+    for (const change of [false, true]) {
+      const kubeconfigFile = `${folder}/kubeconfig-${change}`;
+      {
+        await using server = new ApiServer();
+        const { kubeconfig } = await server.listen({ kubeconfigFile });
+        assertEquals(await Deno.readTextFile(kubeconfigFile), kubeconfig);
+        assertEquals((await Deno.stat(kubeconfigFile)).mode! & 0o777, 0o600);
+        if (change) await Deno.writeTextFile(kubeconfigFile, "mine");
+      }
+      const left = await Deno.readTextFile(kubeconfigFile).catch(() => undefined);
+      assertEquals(left, change ? "mine" : undefined);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
