@@ -74,12 +74,19 @@ export function toJson(status: unknown): Record<string, unknown> {
   const fail = (rule: string, value: unknown): never => {
     throw new TypeError(`Cannot patch a status: ${rule}: current value is ${Deno.inspect(value)}`);
   };
-  const text = JSON.stringify(status, function (this: Record<string, unknown>, key, value) {
+  const check = function (this: Record<string, unknown>, key: string, value: unknown): unknown {
     const given = this[key];
     if (typeof given === "bigint") return fail(`'${key}' must be JSON, which has no bigint`, given);
     if (value !== null && !(typeof value === "number" && !Number.isFinite(value))) return value;
     return given === null ? null : fail(`'${key}' must be JSON`, given);
-  });
+  };
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(status, check);
+  } catch (error) {
+    if (error instanceof RangeError) fail("it must not be nested deeper than the stack goes", status);
+    throw error;
+  }
   const json = text === undefined ? undefined : JSON.parse(text);
   if (typeof json !== "object" || json === null || Array.isArray(json)) return fail("it must be an object", status);
   return json;

@@ -27,6 +27,7 @@ import { assertSelection, type Selection, selector } from "./_selection.ts";
 import { type Change, Store } from "./_store.ts";
 import type { Client } from "./client.ts";
 import { race } from "./delay.ts";
+import { clone } from "./json.ts";
 import type { Logger } from "./logger.ts";
 import { fromKey, type KubernetesObject, type Resource } from "./resource.ts";
 import { type Initial, watch, type WatcherEvent } from "./watcher.ts";
@@ -214,7 +215,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     if (object.apiVersion !== apiVersion || object.kind !== kind || !metadata?.uid || !metadata.resourceVersion) return;
     const part = this.#partOf(object);
     if (!part || isGone(object) || !this.#selects(object)) return;
-    part.store.accept(this.#decoder.decode(JSON.parse(JSON.stringify(object))));
+    part.store.accept(this.#decoder.decode(clone(object)));
     this.#emitter.drain();
   }
 
