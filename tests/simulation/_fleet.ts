@@ -141,7 +141,7 @@ async function beTroubled(
   }
 }
 
-function drawAction(random: Random): Action {
+function drawAction(random: Random, only?: readonly string[]): Action {
   const namespace = random.pick(NAMESPACES);
   const name = random.pick(NAMES);
   const at = `${namespace}/${name}`;
@@ -152,20 +152,20 @@ function drawAction(random: Random): Action {
     balancer: random.chance(0.5),
     trouble: random.chance(0.7) ? "none" as const : random.pick(["throws", "hangs", "slow"] as const),
   };
-  const kinds: readonly [number, () => Action][] = [
-    [4, () => ({
+  const kinds: readonly [string, number, () => Action][] = [
+    ["create", 4, () => ({
       name: `create app ${at} ${JSON.stringify(spec)}`,
       run: ({ client }) => client.api(App).create(App.draft({ metadata: { name, namespace }, spec })),
     })],
-    [4, () => ({
+    ["change", 4, () => ({
       name: `change app ${at} ${JSON.stringify(spec)}`,
       run: ({ client }) => client.api(App).patch({ name, namespace }, { spec }),
     })],
-    [3, () => ({
+    ["delete", 3, () => ({
       name: `delete app ${at}`,
       run: ({ client }) => client.api(App).delete({ name, namespace }),
     })],
-    [2, () => ({
+    ["recreate", 2, () => ({
       name: `delete app ${at} and create it anew ${JSON.stringify(spec)}`,
       run: async ({ client }) => {
         await client.api(App).delete({ name, namespace });
@@ -173,30 +173,30 @@ function drawAction(random: Random): Action {
         await client.api(App).create(App.draft({ metadata: { name, namespace }, spec }));
       },
     })],
-    [2, () => ({
+    ["route", 2, () => ({
       name: `create or change route ${at} to ${text}`,
       run: async ({ client }) => {
         const draft = Route.draft({ metadata: { name, namespace }, spec: { to: text } });
         await client.api(Route).apply(draft, { fieldManager: "user", force: true });
       },
     })],
-    [1, () => ({
+    ["unroute", 1, () => ({
       name: `delete route ${at}`,
       run: ({ client }) => client.api(Route).delete({ name, namespace }),
     })],
-    [2, () => ({
+    ["delete copy", 2, () => ({
       name: `delete the first copy of app ${at}`,
       run: ({ client }) => client.api(ConfigMap).delete({ name: `${name}-0`, namespace }),
     })],
-    [2, () => ({
+    ["spoil copy", 2, () => ({
       name: `spoil the first copy of app ${at}`,
       run: ({ client }) => client.api(ConfigMap).patch({ name: `${name}-0`, namespace }, { data: { text: "spoiled" } }),
     })],
-    [1, () => ({
+    ["spoil status", 1, () => ({
       name: `spoil the status of app ${at}`,
       run: ({ client }) => client.api(App).status.patch({ name, namespace }, { status: { copies: 77 } }),
     })],
-    [0.5, () => ({
+    ["namespace", 0.5, () => ({
       name: `delete namespace ${namespace}, and make it anew`,
       run: async ({ client }) => {
         await client.api(Namespace).delete({ name: namespace });
@@ -206,7 +206,7 @@ function drawAction(random: Random): Action {
         await client.api(Namespace).create(Namespace.draft({ metadata: { name: namespace } }));
       },
     })],
-    [0.3, () => ({
+    ["kind", 0.3, () => ({
       name: "delete the kind App, and define it anew",
       run: async (world) => {
         const crd = App.crd();
@@ -218,12 +218,13 @@ function drawAction(random: Random): Action {
       },
     })],
   ];
-  let ticket = random.next() * kinds.reduce((sum, [weight]) => sum + weight, 0);
-  return kinds.find(([weight]) => (ticket -= weight) < 0)![1]();
+  const drawn = kinds.filter(([kind]) => only?.includes(kind) ?? true);
+  let ticket = random.next() * drawn.reduce((sum, [, weight]) => sum + weight, 0);
+  return drawn.find(([, weight]) => (ticket -= weight) < 0)![2]();
 }
 
 /** Makes what one seed simulates: the operator, a user who does something at random, and what is to be at the end. */
-export function fleet(random: Random, replicas: number): Plan {
+export function fleet(random: Random, replicas: number, only?: readonly string[]): Plan {
   const cloud = new Cloud();
   const attempts = new Map<string, number>();
   const leads = replicas > 1 || random.chance(0.5);
@@ -232,7 +233,7 @@ export function fleet(random: Random, replicas: number): Plan {
     replicas,
     workloads: false,
     resources: ["apps", "routes", "configmaps"],
-    actions: Array.from({ length: random.between(3, 14) }, () => drawAction(random)),
+    actions: Array.from({ length: random.between(3, 14) }, () => drawAction(random, only)),
     world: async ({ client }) => {
       for (const name of NAMESPACES) await client.api(Namespace).create(Namespace.draft({ metadata: { name } }));
       const spec = { text: "red", copies: 2, balancer: true, trouble: "none" as const };

@@ -62,6 +62,7 @@ export const PLANTED: readonly PlantedFault[] = [
     file: "lifecycle.ts",
     right: "{ guard: () => term.check(), signal: term.signal }",
     wrong: "{ signal: undefined }",
+    scenario: "election",
   },
   {
     what: "The back-off begins anew at each failure",
@@ -135,13 +136,6 @@ export const PLANTED: readonly PlantedFault[] = [
     file: "runner.ts",
     right: "if (!elected || !warm || !this.#config.finalizer) return new Map();",
     wrong: "if (!elected || warm || !this.#config.finalizer) return new Map();",
-    scenario: "handover",
-  },
-  {
-    what: "An object that is gone is reconciled for each change of what it left behind",
-    file: "reconciler.ts",
-    right: "const isGone = gone !== undefined && gone === uid;",
-    wrong: "const isGone = gone !== undefined && gone === uid && key === '';",
     scenario: "handover",
   },
   {

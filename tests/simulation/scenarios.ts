@@ -19,6 +19,8 @@ interface Scenario {
   readonly replicas: readonly number[];
   /** What may go wrong. */
   readonly faults: readonly PerturbationKind[];
+  /** What the user does. @default {everything} */
+  readonly actions?: readonly string[];
 }
 
 /** The scenarios, by name. */
@@ -30,6 +32,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       "crash",
       "stop",
       "pause",
+      "pause",
+      "pause",
       "cut off",
       "black hole",
       "slow",
@@ -39,7 +43,11 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       "lost answer",
     ],
   },
-  handover: { replicas: [2], faults: ["blind", "stall", "stop", "crash", "half open"] },
+  handover: {
+    replicas: [2],
+    faults: ["blind", "blind", "blind", "stall", "stop", "stop", "crash", "crash", "half open"],
+    actions: ["create", "delete", "recreate"],
+  },
   writes: {
     replicas: [1, 2],
     faults: ["crash", "lost request", "lost answer", "unanswered", "status", "slow", "forbidden"],
@@ -53,5 +61,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
 /** What a seed of a scenario simulates. */
 export function planOf(scenario: string, seed: number): Plan {
   const random = new Random(seed, `plan of ${scenario}`);
-  return fleet(random, random.pick(SCENARIOS[scenario]!.replicas));
+  const { replicas, actions } = SCENARIOS[scenario]!;
+  return fleet(random, random.pick(replicas), actions);
 }
