@@ -25,6 +25,7 @@ export const PLANTED: readonly PlantedFault[] = [
     file: "_store.ts",
     right: "if (!next.has(key)) this.#changed({ key, previous, object: undefined });",
     wrong: "if (!next.has(key) && previous === undefined) this.#changed({ key, previous, object: undefined });",
+    scenario: "watches",
   },
   {
     what: "A late event takes the cache back behind what a write answered with",
