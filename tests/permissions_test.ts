@@ -272,3 +272,84 @@ Deno.test("In a cluster the variable HOSTNAME is what names the pod in the lease
     assertStringIncludes(identity!, "tend_");
   });
 });
+
+/** Each permission that a run made use of, once: the kind and what for, without paths of the API. */
+async function used(audit: string): Promise<string[]> {
+  const lines = (await Deno.readTextFile(audit)).trim().split("\n");
+  const accesses = lines.map((line) => JSON.parse(line) as { permission: string; value: string | null });
+  return [
+    ...new Set(
+      accesses.map(({ permission, value }) => `${permission} ${value?.replace(/^https?:\/\/([^/]+).*/, "$1")}`),
+    ),
+  ]
+    .sort();
+}
+
+/** What an operator is told, and what of the network it then needs beside its API server. */
+const NETWORKS: Record<string, { args: string[]; listens: string[] }> = {
+  "election and probes": { args: ["--address=127.0.0.1:0"], listens: ["127.0.0.1:0"] },
+  "election alone": { args: ["--address=0"], listens: [] },
+  "neither election nor probes": { args: ["--address=0", "--no-leader-elect"], listens: [] },
+  "metrics alone": { args: ["--address=0", "--metrics-address=127.0.0.2:0"], listens: ["127.0.0.2:0"] },
+};
+
+for (const [name, { args, listens }] of Object.entries(NETWORKS)) {
+  Deno.test(`With ${name} an operator makes use of exactly the network and the files that it must, and fails without any of them`, async () => {
+    const folder = await Deno.makeTempDir();
+    try {
+      const file = `${folder}/config`;
+      const audit = `${folder}/audit`;
+      for (const missing of [undefined, "server", "read", ...listens]) {
+        await using server = await serverWithWork();
+        const { kubeconfig, url } = await server.listen();
+        await Deno.writeTextFile(file, kubeconfig);
+        await Deno.writeTextFile(audit, "");
+        const api = new URL(url).host;
+        const hosts = [...listens, api].filter((host) => host !== (missing === "server" ? api : missing));
+        const flags = [
+          "--no-prompt",
+          ...(hosts.length > 0 ? [`--allow-net=${hosts}`] : []),
+          ...(missing === "read" ? [] : [`--allow-read=${file}`]),
+        ];
+        const command = [Deno.execPath(), "run", "--quiet", ...flags, PROGRAM, "--kubeconfig", file, ...args] as const;
+        const awaited = /Requires (net|read) access/;
+        const { worked, log } = await run(server, command, { DENO_AUDIT_PERMISSIONS: audit }, awaited);
+        assertEquals(worked, missing === undefined, `without ${missing}: ${log}`);
+        if (missing === undefined) {
+          assertEquals(await used(audit), [...[...listens, api].map((host) => `net ${host}`), `read ${file}`].sort());
+        } else assertMatch(log, awaited);
+      }
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
+
+Deno.test("With an exec plugin in its kubeconfig an operator needs the flags that docs/compile.md says, and each of them", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const file = `${folder}/config`;
+    const flags = ["--allow-net", "--allow-env", "--allow-read", "--allow-run"];
+    for (const missing of [undefined, ...flags]) {
+      await using server = await serverWithWork();
+      const { url } = await server.listen();
+      const answer = '{"kind":"ExecCredential","status":{"token":"the-token"}}';
+      await Deno.writeTextFile(
+        file,
+        JSON.stringify({
+          "current-context": "c",
+          contexts: [{ name: "c", context: { cluster: "k", user: "u" } }],
+          clusters: [{ name: "k", cluster: { server: url } }],
+          users: [{ name: "u", user: { exec: { command: "sh", args: ["-c", `echo '${answer}'`] } } }],
+        }),
+      );
+      const given = flags.filter((flag) => flag !== missing);
+      const args = ["run", "--quiet", "--no-prompt", ...given, PROGRAM, "--address=127.0.0.1:0", "--kubeconfig", file];
+      const { worked, log } = await run(server, [Deno.execPath(), ...args], {}, /Requires \w+ access/);
+      assertEquals(worked, missing === undefined, `without ${missing}: ${log}`);
+      if (missing) assertMatch(log, new RegExp(`Requires ${missing.slice("--allow-".length)} access`));
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
