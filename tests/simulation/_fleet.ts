@@ -184,7 +184,7 @@ function drawAction(random: Random, only?: readonly string[]): Action {
       name: `delete route ${at}`,
       run: ({ client }) => client.api(Route).delete({ name, namespace }),
     })],
-    ["delete copy", 2, () => ({
+    ["delete copy", 5, () => ({
       name: `delete the first copy of app ${at}`,
       run: ({ client }) => client.api(ConfigMap).delete({ name: `${name}-0`, namespace }),
     })],
