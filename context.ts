@@ -26,11 +26,12 @@ import { refOf } from "./_verbs.ts";
 import type { WatchedKinds } from "./_watched_kinds.ts";
 import type { Client, Target } from "./client.ts";
 import { assertConditions, type Condition, type ConditionUpdate, updateConditions } from "./conditions.ts";
+import { ObjectGoneError } from "./errors.ts";
 import type { EventDescription, EventRecorder } from "./events.ts";
 import { diff, equal, type JsonPatchOperation, merge } from "./json.ts";
 import type { Logger } from "./logger.ts";
 import type { WriteMemo } from "./memo.ts";
-import type { DraftMeta, KindedDraft, KubernetesObject, Resource } from "./resource.ts";
+import { type DraftMeta, keyOf, type KindedDraft, type KubernetesObject, type Resource } from "./resource.ts";
 import { labelSelector } from "./selectors.ts";
 
 /** A change to a status: what is named is set, null removes, the rest stays. */
@@ -123,6 +124,7 @@ export interface Context {
    * RBAC: `create` and `patch` on the child's kind, `update` on the owner's `<plural>/finalizers`: both come from `.owns()`.
    *
    * @throws {TypeError} If the kind is not declared with `.owns()`, or the garbage collector would not find the owner
+   * @throws {ObjectGoneError} If the owner is the reconciled object, and that is gone
    * @throws {Error} If another object controls a child of that name: two owners would take it from each other for ever
    */
   applyOwned<T extends KubernetesObject>(owner: KubernetesObject, child: KindedDraft<T>): Promise<T>;
@@ -206,6 +208,15 @@ export class ReconcileContext implements Context {
   }
 
   /**
+   * Resolves when all that was called has succeeded, also what the run did not wait for.
+   *
+   * @throws What a call fails with
+   */
+  async settled(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
+  }
+
+  /**
    * Ends the run: what it did not wait for fails unheard from now on.
    *
    * @returns How many calls the run did not wait for
@@ -245,6 +256,7 @@ export class ReconcileContext implements Context {
     const { operator: fieldManager, kinds, memo, claims } = this.#environment;
     return this.#keep(async () => {
       const kind = kinds.owned(child) ?? this.#undeclared(child);
+      this.#assertOwnerLives(owner, child);
       return await applyChild({ client: this.client, fieldManager, memo, claims }, kind, owner, child) as never;
     });
   }
@@ -301,6 +313,16 @@ export class ReconcileContext implements Context {
     const kept = call().finally(() => this.#pending.delete(kept));
     this.#pending.add(kept);
     return kept;
+  }
+
+  /** A child of an object that is gone, or of its successor's name, would be left to the garbage collector. */
+  #assertOwnerLives(owner: KubernetesObject, child: UntypedDraft): void {
+    const { kind, metadata } = this.#primary;
+    if (owner.metadata.uid !== metadata.uid) return;
+    const { object, sure } = this.#environment.kinds.look(this.#primary, metadata);
+    if (object ? object.metadata.uid === metadata.uid : !sure) return;
+    const what = `${child.kind} "${child.metadata.name}" of ${kind} "${keyOf(owner)}"`;
+    throw new ObjectGoneError(`Cannot apply ${what}: its owner was deleted meanwhile`, metadata.uid);
   }
 
   #undeclared(object: { readonly apiVersion: string; readonly kind: string }): never {

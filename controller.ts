@@ -144,8 +144,8 @@ export class Controller<T extends KubernetesObject> {
   /**
    * Puts a finalizer on every object and runs the cleanup before one may vanish.
    *
-   * An object is first reconciled when the finalizer is on it. A cleanup that throws is retried like a reconcile; one that
-   * answers with `Action.requeue()` is not done yet and runs again. RBAC: `patch` on the kind.
+   * An object is first reconciled when the finalizer is on it. A cleanup that throws, or a call of whose context fails, is
+   * retried like a reconcile; one that answers with `Action.requeue()` is not done yet. RBAC: `patch` on the kind.
    *
    * @throws {TypeError} If the name is not qualified by a domain, a finalizer is set already, or the controller watches by
    * label or field: an object that leaves such a selection looks deleted, and nobody would ever remove its finalizer

@@ -55,6 +55,16 @@ export class WriteMemo {
   }
 }
 
+/** Of values that differ in the order of their keys alone it is the same. */
 function digest(content: unknown): string | undefined {
-  return content === undefined ? undefined : createHash("sha256").update(JSON.stringify(content)).digest("base64");
+  return content === undefined
+    ? undefined
+    : createHash("sha256").update(JSON.stringify(content, inOrder)).digest("base64");
+}
+
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const keys = Object.keys(value);
+  if (keys.every((key, at) => at === 0 || keys[at - 1]! < key)) return value;
+  return Object.fromEntries(keys.sort().map((key) => [key, (value as Record<string, unknown>)[key]]));
 }

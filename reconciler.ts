@@ -18,7 +18,7 @@ import type { Client } from "./client.ts";
 import { type ContextEnvironment, ReconcileContext } from "./context.ts";
 import { configOf, type Controller, type Reconcile } from "./controller.ts";
 import { after } from "./delay.ts";
-import { ObjectGoneError } from "./errors.ts";
+import { messageOf, ObjectGoneError } from "./errors.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
 import type { Informer } from "./informer.ts";
 import type { Logger } from "./logger.ts";
@@ -88,8 +88,8 @@ export class Reconciler<T extends KubernetesObject> {
     try {
       const action = await this.#limited(key, object, abort);
       this.#succeeded(key, action, (now() - started) / 1000);
-    } catch (error) {
-      this.#failed(key, object, error, (now() - started) / 1000);
+    } catch (thrown) {
+      this.#failed(key, object, approachable(thrown), (now() - started) / 1000);
     }
     metrics.active(-1);
     this.#running.delete(abort);
@@ -180,6 +180,7 @@ export class Reconciler<T extends KubernetesObject> {
     if (object.metadata.deletionTimestamp !== undefined) {
       if (!finalizer || !hasFinalizer(object, finalizer.name)) return undefined;
       const action = await call(finalizer.cleanup, object, ctx);
+      await ctx.settled();
       if (action?.after === undefined) await removeFinalizer(api, object, finalizer.name);
       return action;
     }
@@ -252,6 +253,16 @@ export class Reconciler<T extends KubernetesObject> {
       if (failures === 1) log.debug("Reconcile of {key} met a newer state", properties);
     }
     if (delay !== undefined) queue.add(key, { delay });
+  }
+}
+
+/** What was thrown, which may be anything; an error in its place if the very look at it throws. */
+function approachable(thrown: unknown): unknown {
+  try {
+    messageOf(thrown);
+    return thrown;
+  } catch {
+    return new Error("Cannot tell what the reconcile threw: it cannot be made into text");
   }
 }
 
