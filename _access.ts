@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { messageOf } from "./errors.ts";
 
 /** What a source says of the server and how to reach it. */
 export interface Access {
@@ -65,6 +66,18 @@ export function checkAccess(access: Access): Access {
   }
   if (cert !== undefined && key === undefined) refuse("client-key", "be set with a client-certificate", "undefined");
   if (key !== undefined && cert === undefined) refuse("client-certificate", "be set with a client-key", "undefined");
+  // While files are being replaced, one may be new and the other old: what cannot be used must not take the place of what can.
+  const unusable = (settings: Parameters<typeof Deno.createHttpClient>[0]): string | undefined => {
+    try {
+      Deno.createHttpClient(settings).close();
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+  const authorities = certificates && unusable({ caCerts: [...certificates] });
+  if (authorities) refuse("certificate-authority", "hold certificates that can be read", authorities);
+  const pair = cert !== undefined && key !== undefined && unusable({ cert, key });
+  if (pair) refuse("client-key", "be that of the client-certificate", pair);
   for (const [name, value] of headers) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) refuse(name, "be the name of a header", "another");
     if (!/^[\x20-\x7e]*$/.test(value)) refuse(name, "be one line of printable ASCII characters", "another");

@@ -71,6 +71,16 @@ export interface ServiceAccountOptions {
   readonly expires?: Duration | undefined;
 }
 
+/** What {@linkcode ControlPlane.pause} freezes. */
+export interface PauseOptions {
+  /**
+   * Freezes etcd in place of kube-apiserver.
+   *
+   * @default {false}
+   */
+  readonly etcd?: boolean | undefined;
+}
+
 type Program = "etcd" | "kube-apiserver";
 
 const PROGRAMS: readonly Program[] = ["etcd", "kube-apiserver"];
@@ -98,6 +108,8 @@ function freePort(): number {
 export class ControlPlane implements AsyncDisposable {
   /** The server's address, such as `https://127.0.0.1:34567`. */
   readonly url: string;
+  /** The address of etcd for its clients, such as `http://127.0.0.1:34568`. */
+  readonly etcd: string;
   /** The certificate of the authority that signed the server's, PEM. */
   readonly ca: string;
   /** The user that may do everything. */
@@ -124,6 +136,7 @@ export class ControlPlane implements AsyncDisposable {
       "kube-apiserver": [`${assets}/kube-apiserver`, ...apiServerFlags(layout, flags)],
     };
     this.url = `https://${HOST}:${layout.port}`;
+    this.etcd = `http://${HOST}:${layout.etcdPort}`;
     this.ca = this.#authority.cert;
     this.admin = this.#tokenUser("admin", crypto.randomUUID());
     for (const name of Object.keys(users)) this.#users.set(name, this.#tokenUser(name, crypto.randomUUID()));
@@ -219,14 +232,18 @@ export class ControlPlane implements AsyncDisposable {
     await this.#ready();
   }
 
-  /** Freezes kube-apiserver: connections stay open and are accepted, nothing is answered. */
-  async pause(): Promise<void> {
-    await this.#supervisor.freeze("kube-apiserver");
+  /**
+   * Freezes kube-apiserver: connections stay open and are accepted, nothing is answered. With `etcd`, freezes etcd and not
+   * kube-apiserver, which then answers from its watch caches what it can, and nothing else.
+   */
+  async pause(options: PauseOptions = {}): Promise<void> {
+    const { etcd = false } = options;
+    await this.#supervisor.freeze(etcd ? "etcd" : "kube-apiserver");
   }
 
-  /** Lets a paused kube-apiserver go on. */
+  /** Lets what is paused go on, etcd and kube-apiserver. */
   resume(): void {
-    this.#supervisor.signal("kube-apiserver", "SIGCONT");
+    for (const name of PROGRAMS) this.#supervisor.signal(name, "SIGCONT");
   }
 
   /** The end of what both programs printed. */

@@ -26,7 +26,13 @@ export { type Fault, type FaultMatch, type Faults, type PartitionOptions, type T
 export { type FakeContext, fakeContext, type FakeContextOptions } from "./fake_context.ts";
 export { type LagBy } from "./_lag.ts";
 export { type RequestMatch, type RequestSubject } from "./_match.ts";
-export { ControlPlane, type ControlPlaneOptions, type PlaneUser, type ServiceAccountOptions } from "./control_plane.ts";
+export {
+  ControlPlane,
+  type ControlPlaneOptions,
+  type PauseOptions,
+  type PlaneUser,
+  type ServiceAccountOptions,
+} from "./control_plane.ts";
 export {
   type CrashPoint,
   type InvariantName,

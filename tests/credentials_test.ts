@@ -238,6 +238,27 @@ Deno.test("Credentials starts another generation when the CA or the certificate 
   assertEquals([third.key, third.generation], [next.key, second.generation + 1]);
 });
 
+Deno.test("Credentials goes on with the certificate at hand while its files are half replaced, and asks again soon (B62)", async () => {
+  const machine = withConfig({
+    cluster: { "certificate-authority": "ca.crt" },
+    user: { "client-certificate": "user.crt", "client-key": "user.key" },
+  });
+  machine.files.set("/k/ca.crt", CA.cert).set("/k/user.crt", USER.cert).set("/k/user.key", USER.key);
+  const credentials = machine.credentials();
+  const first = await credentials.resolve();
+  const next = CA.client("admin");
+  machine.files.set("/k/user.crt", next.cert);
+  machine.now += 60_000;
+  assertStrictEquals(await credentials.resolve(), first);
+  machine.now += 1000;
+  machine.files.set("/k/user.key", next.key).set("/k/ca.crt", CA.cert.replace(/M[\w+/]{20}/, "M"));
+  assertStrictEquals(await credentials.resolve(), first);
+  machine.now += 2000;
+  machine.files.set("/k/ca.crt", CA.cert);
+  const second = await credentials.resolve();
+  assertEquals([second.cert, second.key, second.generation], [next.cert, next.key, first.generation + 1]);
+});
+
 Deno.test("Credentials re-opens the token's path, so a swapped link is followed (B59)", async () => {
   const dir = await Deno.makeTempDir();
   try {

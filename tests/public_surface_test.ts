@@ -255,6 +255,7 @@ const SURFACE: Readonly<Record<string, readonly string[]>> = {
     "ListenOptions",
     "Listening",
     "PartitionOptions",
+    "PauseOptions",
     "Perturbation",
     "PerturbationKind",
     "PlaneUser",
