@@ -15,6 +15,7 @@
  *
  * @module
  */
+import { getLogger } from "@logtape/logtape";
 import {
   applicable,
   type ApplyOptions,
@@ -39,6 +40,8 @@ import {
 } from "./_verbs.ts";
 import { isExpired, type Status } from "./errors.ts";
 import type { Draft, KubernetesObject, Resource } from "./resource.ts";
+
+const log = getLogger(["tend", "client"]);
 
 /** What sends the requests: a client. */
 export interface Requester {
@@ -141,6 +144,15 @@ export class Endpoint<T extends KubernetesObject = KubernetesObject> implements 
   async apply(draft: Draft<T>, options: ApplyOptions = {}): Promise<T> {
     const { force = false } = options;
     const path = await this.path(draft, options);
+    if (draft.metadata.managedFields?.length) {
+      log.warn("An object is applied as it was read: each of its fields belongs to the manager from now on", {
+        ...{
+          kind: this.#shape.kind,
+          name: draft.metadata.name,
+          manager: options.fieldManager || this.#client.fieldManager,
+        },
+      });
+    }
     const contentType = PATCH_TYPES.apply;
     return await this.write("PATCH", path, applicable(this.#kinded(draft)), options, { contentType, query: { force } });
   }

@@ -143,6 +143,7 @@ export class Exchange {
     let left = outline.timeout ?? this.#timeout;
     let retries = lane === "stream" ? 0 : this.#retries;
     let asked = 0, redirects = 0, refreshed = false, streaming = false;
+    let refusal: ApiError | undefined;
     try {
       while (true) {
         outer.signal.throwIfAborted();
@@ -151,6 +152,8 @@ export class Exchange {
         try {
           answer = await this.#attempt(lane, { ...outline, path }, outer, left, bounds.guards, tell);
         } catch (error) {
+          // Of what may be sent again the server's own word is the better answer; of else, that it may have taken effect.
+          if (refusal && repeatable && error instanceof TransportError && error.timedOut) throw refusal;
           if (!(error instanceof TransportError) || error.timedOut || isTooLarge(error)) throw error;
           if (!(repeatable || isUnprocessed(error)) || retries-- <= 0) throw error;
           this.#log.debug("Repeating {method} {path}: {error}", { method, path, error });
@@ -192,6 +195,7 @@ export class Exchange {
         if (lane === "stream" || wait === undefined || wait > MAX_RETRY_AFTER) throw error;
         if (!(rejected || repeatable) || asked++ >= MAX_ASKED) throw error;
         this.#log.debug("Waiting before {method} {path}: {error}", { method, path, wait, error });
+        refusal = error;
         await delay(Math.max(wait, MIN_RETRY_AFTER) * (1 + this.#random() / 10), outer.signal);
       }
     } finally {

@@ -285,7 +285,7 @@ export function selectQuery(options: ListOptions & WatchOptions): Query {
 
 /** The query of a write. */
 export function writeQuery({ dryRun, fieldValidation, fieldManager }: WriteOptions, manager: string): Query {
-  return { fieldManager: fieldManager ?? manager, fieldValidation, dryRun: dryRun ? "All" : undefined };
+  return { fieldManager: fieldManager || manager, fieldValidation, dryRun: dryRun ? "All" : undefined };
 }
 
 /** The body of a delete. */

@@ -102,7 +102,7 @@ export class Client implements AsyncDisposable {
 
   /** Opens and reads nothing. */
   constructor(options: ClientOptions = {}) {
-    this.fieldManager = options.fieldManager ?? "tend";
+    this.fieldManager = options.fieldManager || "tend";
     this.#exchange = new Exchange(options);
   }
 
@@ -295,7 +295,10 @@ export class Api<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Says what an object should be, and creates it if need be (server-side apply).
+   * Says what an object should be, and creates it if need be (server-side apply). What only the server sets is left out.
+   *
+   * Caveats: all that is said belongs to the manager from then on; of an object that was read, that is every field of it,
+   * which is warned of. Say only what matters.
    *
    * @throws {ApiError} With code 409 if a field belongs to another manager, and `force` is not set
    */

@@ -24,7 +24,7 @@ import type { Api } from "./client.ts";
 import { after, delay } from "./delay.ts";
 import { ApiError, isApiError, isNotFound, TransportError } from "./errors.ts";
 import type { Logger } from "./logger.ts";
-import type { KubernetesObject } from "./resource.ts";
+import { compareVersions, type KubernetesObject } from "./resource.ts";
 
 export { slim } from "./_decode.ts";
 export type { Initial };
@@ -91,8 +91,9 @@ const FRUITLESS = 4;
  * Guarantees:
  * - A watch goes on where the last one ended: bookmarks move that point, so a quiet kind is not listed again.
  * - What may have been missed is made good by a new list: after 410 in any shape; after four watches in a row from one
- *   resource version that failed or ended at once; at the end of a watch one of whose lines could not be read; and after
- *   an hour without a single event or bookmark, which is how a watch looks whose server was restored from a backup.
+ *   resource version that failed or ended at once; at the end of a watch one of whose lines could not be read; at a bookmark
+ *   from before what was seen, and after an hour without a single event or bookmark, which is how a watch looks whose server
+ *   was restored from a backup.
  * - A new list is asked to be not older than what was seen, so that a lagging replica cannot take the iterator back in
  *   time. When the server does not have that version it is asked for its most recent state, which then counts.
  * - A stream that falls silent is cut 30 s after it should have ended by itself, which is 5 to 10 minutes after its start.
@@ -179,6 +180,7 @@ class Watcher<T extends KubernetesObject> {
         for await (const frame of stream) {
           fruits++;
           if (frame.type === "bookmark") {
+            if (this.#isBehind(frame.resourceVersion)) break;
             this.#moveTo(frame.resourceVersion);
             yield { type: "bookmark", resourceVersion: frame.resourceVersion };
           } else {
@@ -211,6 +213,13 @@ class Watcher<T extends KubernetesObject> {
     this.#version = this.#seen = version;
     this.#fruitless = 0;
     this.#heard = this.#now();
+  }
+
+  /** True for a version from before where the watch began: the server was restored, and what it did since then is unseen. */
+  #isBehind(version: string): boolean {
+    if (this.#version === undefined || compareVersions(version, this.#version) >= 0) return false;
+    this.#log.warn("The server has gone back behind what was seen: listing anew", { resource: this.#id });
+    return this.#source.missed = true;
   }
 
   #well(): void {

@@ -4,6 +4,8 @@ import { configure, type LogRecord, reset } from "@logtape/logtape";
 import { Client, type ClientOptions, type RequestAttempt } from "../client.ts";
 import { ApiError, LeadershipLostError, type Status, TransportError } from "../errors.ts";
 import { type KubernetesObject, resource } from "../resource.ts";
+import { ApiServer } from "../testing/mod.ts";
+import { collectLog } from "./_log.ts";
 import { advance } from "./_time.ts";
 
 interface Config extends KubernetesObject {
@@ -197,7 +199,7 @@ Deno.test("Api names the way of each patch in its content type", async () => {
   await assertRejects(() => api.patch("web", []), TypeError, 'current value is an array of type "merge"');
 });
 
-Deno.test("Api.apply() leaves out what only the server sets", async () => {
+Deno.test("Api.apply() leaves out what only the server sets (B37)", async () => {
   const { client, sent } = scripted(ok);
   const draft = {
     metadata: {
@@ -221,6 +223,30 @@ Deno.test("Api.apply() leaves out what only the server sets", async () => {
     data: { a: "b" },
   });
   assertEquals(draft, before, "the draft is not changed");
+});
+
+Deno.test("Api.apply() of an object as it was read works, warns that it claims every field, and always has a manager (B37)", async () => {
+  await using log = await collectLog();
+  await using server = new ApiServer();
+  const claimed = "An object is applied as it was read: each of its fields belongs to the manager from now on";
+  for (const [index, fieldManager] of [undefined, "", "mine"].entries()) {
+    const api = server.client({ fieldManager }).api(ConfigMap);
+    const metadata = { name: `c${index}`, namespace: "default" };
+    await api.create({ metadata, data: { a: "1", b: "1" } }, { fieldManager: "other" });
+    const read = await api.get(metadata);
+    const { apiVersion: _version, kind: _kind, ...bare } = read;
+    const before = log.texts("warning").length;
+    const applied = await api.apply({ ...bare, data: { ...read.data, a: "2" } }, { force: true, fieldManager });
+    assertEquals(applied.data, { a: "2", b: "1" });
+    assertEquals(
+      applied.metadata.managedFields?.find(({ operation }) => operation === "Apply")?.manager,
+      fieldManager || "tend",
+    );
+    assertEquals(log.texts("warning").slice(before), [claimed]);
+    const { managedFields: _fields, ...slim } = applied.metadata;
+    await api.apply({ metadata: { name: slim.name, namespace: "default" }, data: { a: "2" } }, { fieldManager: "" });
+    assertEquals(log.texts("warning").length, before + 1);
+  }
 });
 
 Deno.test("Api refuses a draft of another kind and a collection without namespace before sending", async () => {
@@ -442,6 +468,26 @@ Deno.test("Client repeats after a 500 that asks for it only what may be repeated
   const create = scripted([answer, ok]);
   await assertRejects(() => create.client.request({ method: "POST", path: "/x", body: {} }), ApiError, "500");
   assertEquals(create.sent.length, 1);
+});
+
+Deno.test("Client tells what the server said, not that time ran out, when that asked for patience again and again (B13)", async () => {
+  using time = new FakeTime(0);
+  const slow = (answer: Answer): Answer => async (...call) => {
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    return await answer(...call);
+  };
+  const causes = [{ reason: "ResourceVersionTooLarge" }];
+  const late = slow(status(504, { reason: "Timeout", details: { causes, retryAfterSeconds: 1 } }));
+  const read = scripted(late, { timeout: 10_000 });
+  const outcome = read.client.api(ConfigMap).list({ resourceVersion: "9" }).catch((error) => error);
+  await advance(time, 40_000, 500);
+  assertInstanceOf(await outcome, ApiError);
+  assertEquals([(await outcome).code, read.sent.length], [504, 4]);
+  // A write that timed out after that may have taken effect.
+  const write = scripted([status(429, { details: { retryAfterSeconds: 1 } }), hangs], { timeout: 10_000 });
+  const written = write.client.api(ConfigMap).create({ metadata: { name: "x" } }).catch((error) => error);
+  await advance(time, 40_000, 500);
+  assertInstanceOf(await written, TransportError);
 });
 
 Deno.test("A signal ends the wait that a server asked for, and leaves no timer", async () => {

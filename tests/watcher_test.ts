@@ -910,7 +910,7 @@ Deno.test("B07: after an outage each watch is open once, and watches do not retr
     for await (const _ of watch(client.api(ConfigMap), { signal: stop.signal, now: () => Date.now(), random }));
   });
   await leap(time, 20_000);
-  for (let cycle = 0; cycle < 15; cycle++) {
+  for (let cycle = 0; cycle < 50; cycle++) {
     up = false;
     for (const feed of feeds) if (feed.open) feed.fail();
     const before = server.requests.length;
