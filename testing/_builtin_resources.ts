@@ -18,6 +18,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          18000,
+          1,
+        ],
         "resources": [
           {
             "name": "bindings",
@@ -418,10 +422,42 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     ],
   },
   {
+    "name": "apiregistration.k8s.io",
+    "versions": [
+      {
+        "version": "v1",
+        "resources": [
+          {
+            "name": "apiservices",
+            "singularName": "apiservice",
+            "kind": "APIService",
+            "categories": [
+              "api-extensions",
+            ],
+            "hash": "InPBPD7+PqM=",
+          },
+          {
+            "name": "apiservices/status",
+            "kind": "APIService",
+            "verbs": [
+              "get",
+              "patch",
+              "update",
+            ],
+          },
+        ],
+      },
+    ],
+  },
+  {
     "name": "apps",
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          17800,
+          15,
+        ],
         "resources": [
           {
             "name": "controllerrevisions",
@@ -567,6 +603,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          17750,
+          15,
+        ],
         "resources": [
           {
             "name": "events",
@@ -587,6 +627,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          17700,
+          15,
+        ],
         "resources": [
           {
             "name": "selfsubjectreviews",
@@ -613,6 +657,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          17600,
+          15,
+        ],
         "resources": [
           {
             "name": "localsubjectaccessreviews",
@@ -656,6 +704,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v2",
+        "priority": [
+          17500,
+          30,
+        ],
         "resources": [
           {
             "name": "horizontalpodautoscalers",
@@ -684,6 +736,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
       },
       {
         "version": "v1",
+        "priority": [
+          17500,
+          15,
+        ],
         "resources": [
           {
             "name": "horizontalpodautoscalers",
@@ -717,6 +773,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          17400,
+          15,
+        ],
         "resources": [
           {
             "name": "cronjobs",
@@ -770,6 +830,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          17300,
+          15,
+        ],
         "resources": [
           {
             "name": "certificatesigningrequests",
@@ -830,6 +894,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          17200,
+          15,
+        ],
         "resources": [
           {
             "name": "ingressclasses",
@@ -900,6 +968,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          17100,
+          15,
+        ],
         "resources": [
           {
             "name": "poddisruptionbudgets",
@@ -930,6 +1002,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          17000,
+          15,
+        ],
         "resources": [
           {
             "name": "clusterrolebindings",
@@ -966,6 +1042,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          16800,
+          15,
+        ],
         "resources": [
           {
             "name": "csidrivers",
@@ -1037,6 +1117,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          16700,
+          15,
+        ],
         "resources": [
           {
             "name": "mutatingadmissionpolicies",
@@ -1110,6 +1194,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          16700,
+          15,
+        ],
         "resources": [
           {
             "name": "customresourcedefinitions",
@@ -1142,6 +1230,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          16600,
+          15,
+        ],
         "resources": [
           {
             "name": "priorityclasses",
@@ -1161,6 +1253,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          16500,
+          15,
+        ],
         "resources": [
           {
             "name": "leases",
@@ -1178,6 +1274,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          16300,
+          15,
+        ],
         "resources": [
           {
             "name": "runtimeclasses",
@@ -1194,6 +1294,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          16200,
+          15,
+        ],
         "resources": [
           {
             "name": "endpointslices",
@@ -1211,6 +1315,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          16200,
+          21,
+        ],
         "resources": [
           {
             "name": "deviceclasses",
@@ -1272,6 +1380,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          16100,
+          21,
+        ],
         "resources": [
           {
             "name": "flowschemas",
@@ -1312,6 +1424,10 @@ export const BUILTIN_GROUPS: readonly GroupData[] = [
     "versions": [
       {
         "version": "v1",
+        "priority": [
+          15800,
+          15,
+        ],
         "resources": [
           {
             "name": "storageversionmigrations",

@@ -22,7 +22,8 @@ export const DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io";
 /** The finalizer that holds a definition until its objects are gone. */
 export const CLEANUP = "customresourcecleanup.apiextensions.k8s.io";
 
-function setCondition(conditions: Fields[], condition: Fields): void {
+/** Sets a condition among others; its time stays while its status does. */
+export function setCondition(conditions: Fields[], condition: Fields): void {
   const old = conditions.find((each) => each.type === condition.type);
   if (!old) conditions.push(condition);
   else if (old.status !== condition.status || old.reason !== condition.reason || old.message !== condition.message) {

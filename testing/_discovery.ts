@@ -33,11 +33,14 @@ export const VERSION: Readonly<Record<string, string>> = {
   platform: "linux/amd64",
 };
 
+/** What has a version. */
+type Versioned = Pick<VersionInfo, "version">;
+
 function groupVersion(group: string, version: string): string {
   return group === "" ? version : `${group}/${version}`;
 }
 
-function groupDocument({ name, versions }: GroupInfo): Fields {
+function groupDocument({ name, versions }: Pick<GroupInfo, "name"> & { versions: readonly Versioned[] }): Fields {
   const listed = versions.map(({ version }) => ({ groupVersion: groupVersion(name, version), version }));
   return { name, versions: listed, preferredVersion: listed[0] };
 }
@@ -104,12 +107,31 @@ function aggregatedResource(info: ResourceInfo): Fields {
   };
 }
 
-function aggregated(groups: readonly GroupInfo[]): Fields {
-  const versionDocument = ({ version, resources }: VersionInfo): Fields => ({
-    version,
-    resources: [...resources.values()].map(aggregatedResource),
-    freshness: "Current",
+/** A group of which not all versions may be served. */
+interface AnnouncedGroup {
+  readonly name: string;
+  readonly versions: readonly (VersionInfo | Versioned)[];
+}
+
+/** What is announced and served; of what another server is to serve nothing more is known. */
+function known(registry: Registry): AnnouncedGroup[] {
+  return registry.announced().flatMap((announced) => {
+    const versions = announced.flatMap(({ group, version, remote }) =>
+      remote ? { version } : registry.version(group, version) ?? []
+    );
+    return versions.length > 0 ? { name: announced[0]!.group, versions } : [];
   });
+}
+
+function aggregated(groups: readonly AnnouncedGroup[]): Fields {
+  const versionDocument = (each: VersionInfo | Versioned): Fields =>
+    "resources" in each
+      ? {
+        version: each.version,
+        resources: [...each.resources.values()].map(aggregatedResource),
+        freshness: "Current",
+      }
+      : { version: each.version, freshness: "Stale" };
   return {
     kind: "APIGroupDiscoveryList",
     apiVersion: "apidiscovery.k8s.io/v2",
@@ -128,7 +150,6 @@ export function discover(registry: Registry, path: string, accept: string | null
   const parts = path.split("/").filter((part) => part !== "");
   const [root, group, version, ...rest] = parts;
   if (rest.length > 0) return undefined;
-  const named = registry.groups().filter(({ name }) => name !== "");
   if ((root === "api" || root === "apis") && group === undefined) {
     const wanted = negotiate(accept, new Set(["APIGroupDiscoveryList"]));
     if (wanted === undefined) {
@@ -136,20 +157,22 @@ export function discover(registry: Registry, path: string, accept: string | null
       throw notAcceptable(`only the following media types are accepted: ${types}`, {});
     }
     if (wanted.as === "APIGroupDiscoveryList") {
-      const body = aggregated(root === "api" ? [registry.group("")!] : named);
+      const body = aggregated(root === "api" ? [registry.group("")!] : known(registry));
       return { code: 200, body, headers: { "content-type": AGGREGATED } };
     }
     if (root === "api") {
       const serverAddressByClientCIDRs = [{ clientCIDR: "0.0.0.0/0", serverAddress: host }];
       return { code: 200, body: { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs } };
     }
-    return { code: 200, body: { kind: "APIGroupList", apiVersion: "v1", groups: named.map(groupDocument) } };
+    const groups = registry.announced().map((versions) => groupDocument({ name: versions[0]!.group, versions }));
+    return { code: 200, body: { kind: "APIGroupList", apiVersion: "v1", groups } };
   }
   if (root === "api" && version === undefined) return versionDocument(registry, "", group!);
   if (root === "apis" && group !== undefined) {
-    const found = registry.group(group);
+    if (version !== undefined) return registry.group(group) && versionDocument(registry, group, version);
+    const announced = registry.announced().find(([first]) => first!.group === group);
+    const found = announced ? { name: group, versions: announced } : registry.group(group);
     if (!found) return undefined;
-    if (version !== undefined) return versionDocument(registry, group, version);
     return { code: 200, body: { kind: "APIGroup", apiVersion: "v1", ...groupDocument(found) } };
   }
   return undefined;

@@ -25,8 +25,16 @@ export interface ResourceData {
   readonly hash?: string;
 }
 
+/** A version of a group in {@linkcode GroupData}. */
+export interface VersionData {
+  readonly version: string;
+  /** Those of the group and of the version, as the APIService says that is there from the start; absent if there is none. */
+  readonly priority?: readonly [group: number, version: number];
+  readonly resources: readonly ResourceData[];
+}
+
 /** A group of built-in resources. */
 export interface GroupData {
   readonly name: string;
-  readonly versions: readonly { readonly version: string; readonly resources: readonly ResourceData[] }[];
+  readonly versions: readonly VersionData[];
 }

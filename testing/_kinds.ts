@@ -17,6 +17,7 @@ import { FLOWS } from "./_kinds_flows.ts";
 import { NETWORKING } from "./_kinds_networking.ts";
 import { POLICIES } from "./_kinds_policies.ts";
 import { RBAC_KINDS } from "./_kinds_rbac.ts";
+import { REGISTRATION } from "./_kinds_registration.ts";
 import { RUNTIME } from "./_kinds_runtime.ts";
 import { STORAGE } from "./_kinds_storage.ts";
 import { WEBHOOKS } from "./_kinds_webhooks.ts";
@@ -34,6 +35,7 @@ const ALL: Readonly<Record<string, Behaviour>> = {
   ...DISCOVERY,
   ...NETWORKING,
   ...RBAC_KINDS,
+  ...REGISTRATION,
   ...STORAGE,
   ...FLOWS,
   ...RUNTIME,

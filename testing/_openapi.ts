@@ -13,7 +13,7 @@
 import type { Answer } from "./_call.ts";
 import type { Fields } from "./_objects.ts";
 import metadataSchemas from "./_openapi_metadata.json" with { type: "json" };
-import { builtinComponents } from "./_openapi_builtin.ts";
+import { builtinComponents, componentName } from "./_openapi_builtin.ts";
 import { customNames, customPaths, deleteOptionsKinds, scaleSchemas } from "./_openapi_paths.ts";
 import type { Registry, ResourceInfo, VersionInfo } from "./_registry.ts";
 import type { Schema } from "./_schema.ts";
@@ -26,10 +26,7 @@ function documentPath(group: string, version: string): string {
 /** The name of a kind's schema: the group backwards, for custom resources; the real server's for built-in ones. */
 export function schemaName({ group, version, kind, custom }: ResourceInfo): string {
   if (custom) return `${group.split(".").reverse().join(".")}.${version}.${kind}`;
-  const short = group === "" ? "core" : group.split(".")[0];
-  return group === "apiextensions.k8s.io"
-    ? `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.${version}.${kind}`
-    : `io.k8s.api.${short}.${version}.${kind}`;
+  return componentName(`${group.split(".")[0] || "core"}.${version}.${kind}`);
 }
 
 /** A schema without references; what refers to itself is cut off. */

@@ -26,6 +26,7 @@ const PLACES: readonly (readonly [prefix: string, place: string])[] = [
   ["intstr.", "io.k8s.apimachinery.pkg.util."],
   ["runtime.", "io.k8s.apimachinery.pkg."],
   ["apiextensions.", "io.k8s.apiextensions-apiserver.pkg.apis."],
+  ["apiregistration.", "io.k8s.kube-aggregator.pkg.apis."],
 ];
 
 /** The name that a document has for a definition such as `core.v1.Container`. */

@@ -16,7 +16,7 @@ import { metricsPage, type ObjectCount } from "./_metrics.ts";
 import { openApi, openApiHead } from "./_openapi.ts";
 import { jsonResponse, textResponse } from "./_respond.ts";
 import { isDoubled } from "./_router.ts";
-import { methodNotAllowed, noResource, pageNotFound, TextError } from "./_status.ts";
+import { methodNotAllowed, noResource, pageNotFound, TextError, unavailable } from "./_status.ts";
 
 const OPENAPI_PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
@@ -26,6 +26,12 @@ function getsOnly({ registry }: ServerState, path: string): boolean {
   if (rest.length > 0) return false;
   if (root === "version" || root === "api") return group === undefined || (root === "api" && version === undefined);
   return root === "apis" && version !== undefined && registry.isBuiltin(group ?? "");
+}
+
+/** True for what another server is to serve. */
+function isRemote({ registry }: ServerState, path: string): boolean {
+  const [root, group = "", version = ""] = path.split("/").filter((part) => part !== "");
+  return root === "api" ? registry.isRemote("", "v1") : root === "apis" && registry.isRemote(group, version);
 }
 
 /** Answers a request for a path. */
@@ -40,6 +46,7 @@ export function servePath(server: ServerState, request: Request, url: URL): Resp
     const known = root === "api" || (root === "apis" && group !== "" && registry.isBuiltin(group));
     throw known ? noResource() : pageNotFound();
   }
+  if (isRemote(server, path)) throw unavailable();
   if (path === "/" || path === "/index.html") {
     return jsonResponse({ code: 200, body: { paths: rootPaths(server) } }, accept, []);
   }
@@ -81,9 +88,8 @@ const ROOT_PATHS = [
 
 function rootPaths({ registry }: ServerState): string[] {
   const paths = [...ROOT_PATHS];
-  for (const { name, versions } of registry.groups()) {
-    if (name === "") continue;
-    paths.push(`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`));
+  for (const versions of registry.announced()) {
+    paths.push(`/apis/${versions[0]!.group}`, ...versions.map(({ group, version }) => `/apis/${group}/${version}`));
   }
   return paths.sort();
 }

@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { compareKubeVersions } from "./_crds.ts";
 import { BUILTIN_GROUPS } from "./_builtin_resources.ts";
 import type { ResourceData } from "./_group_data.ts";
 import type { GroupInfo, ResourceInfo, SubresourceInfo, VersionInfo } from "./_resource_info.ts";
@@ -62,9 +63,33 @@ const BUILTIN: ReadonlyMap<string, GroupInfo> = new Map(
   ]),
 );
 
+/** A group and version as an APIService announces it. */
+export interface Announced {
+  readonly group: string;
+  readonly version: string;
+  /** Those of the group and of the version. */
+  readonly priority: readonly [group: number, version: number];
+  /** True if another server is to serve it. */
+  readonly remote: boolean;
+}
+
+/** The group of the APIServices: it announces itself. */
+const REGISTRATION = "apiregistration.k8s.io";
+
+function byGroup(a: Announced, b: Announced): number {
+  const [left, right] = [a, b].map(({ version, group }) => `${version}.${group}`) as [string, string];
+  return b.priority[0] - a.priority[0] || (left < right ? -1 : left > right ? 1 : 0);
+}
+
+function byVersion(a: Announced, b: Announced): number {
+  return b.priority[1] - a.priority[1] || compareKubeVersions(a.version, b.version);
+}
+
 /** The resources of one server. */
 export class Registry {
   readonly #custom = new Map<string, GroupInfo>();
+  readonly #announced = new Map<string, Announced>();
+  readonly #remote = new Set<string>();
 
   /** The groups in the order of discovery: built-in ones first. */
   groups(): GroupInfo[] {
@@ -112,6 +137,31 @@ export class Registry {
         }
       }
     }
+  }
+
+  /** Takes what the APIService with a name announces from now on; nothing once it is gone. */
+  announce(name: string, announced: Announced | undefined): void {
+    if (announced?.remote && announced.group !== REGISTRATION) this.#remote.add(name);
+    else this.#remote.delete(name);
+    if (announced) this.#announced.set(name, announced);
+    else this.#announced.delete(name);
+  }
+
+  /** True if another server is to serve this group and version. */
+  isRemote(group: string, version: string): boolean {
+    return this.#remote.size > 0 && this.#remote.has(`${version}.${group}`);
+  }
+
+  /** What is announced, by group, in the order of discovery: the groups but the first one, their versions by preference. */
+  announced(): Announced[][] {
+    const groups = new Map<string, Announced[]>();
+    const own = { group: REGISTRATION, version: "v1", priority: [Infinity, 1], remote: false } as const;
+    for (const each of [own, ...[...this.#announced.values()].sort(byGroup)]) {
+      if (each.group === "" || (each !== own && each.group === REGISTRATION)) continue;
+      if (!groups.has(each.group)) groups.set(each.group, []);
+      groups.get(each.group)!.push(each);
+    }
+    return [...groups.values()].map((versions) => versions.sort(byVersion));
   }
 
   /** Serves exactly these custom groups from now on. */

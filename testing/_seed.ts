@@ -1,5 +1,5 @@
 /**
- * Stores what every cluster has from the start: the first namespaces, roles and bindings.
+ * Stores what every cluster has from the start: the first APIServices, namespaces, roles and bindings.
  *
  * ```ts
  * import { FIRST_NAMESPACES } from "./_seed.ts";
@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { seedApiServices } from "./_api_services.ts";
 import { BOOTSTRAP_BINDINGS, BOOTSTRAP_ROLES } from "./_bootstrap_roles.ts";
 import type { ServerState } from "./_call.ts";
 import { type Kube, timestamp } from "./_objects.ts";
@@ -37,6 +38,7 @@ const PRIORITIES: readonly [name: string, value: number, description: string][] 
 
 /** Stores it. */
 export function seed(server: ServerState): void {
+  seedApiServices(server);
   const creationTimestamp = timestamp(server.now());
   const put = (storage: string, name: string, object: Omit<Kube, "metadata">, meta: object): void => {
     const metadata = { name, uid: server.uid(), creationTimestamp, ...meta };

@@ -22,7 +22,7 @@ import { servePath } from "./_paths.ts";
 import { representation } from "./_read.ts";
 import { errorResponse, jsonResponse } from "./_respond.ts";
 import type { Asked, ResourceRequest } from "./_router.ts";
-import { methodNotAllowed, noResource, pageNotFound } from "./_status.ts";
+import { methodNotAllowed, noResource, pageNotFound, unavailable } from "./_status.ts";
 import { checkInclude, tableOf } from "./_table.ts";
 import { checkTimeout } from "./_timeout.ts";
 
@@ -101,6 +101,7 @@ const DEPRECATED: Readonly<Record<string, string>> = {
 function serveResource(server: ServerState, received: Received, asked: ResourceRequest): Response {
   const { request, url, body, headers, user, signal, lag, open } = received;
   const { group, version, plural } = asked;
+  if (server.registry.isRemote(group, version)) throw unavailable();
   const info = server.registry.find(group, version, plural);
   if (!info) throw server.registry.isBuiltin(group) ? noResource() : pageNotFound();
   const misplaced = info.namespaced ? asked.name !== "" && !asked.inNamespace : asked.inNamespace;

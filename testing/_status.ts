@@ -56,6 +56,11 @@ export class TextError extends Error {
   }
 }
 
+/** The answer for what another server is to serve, and none does. */
+export function unavailable(): TextError {
+  return new TextError(503, "service unavailable\n");
+}
+
 /** The answer for a path that no handler knows. */
 export function pageNotFound(): TextError {
   return new TextError(404, "404 page not found\n");

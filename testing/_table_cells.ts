@@ -127,6 +127,14 @@ function policyBinding({ metadata, spec = {} }: Fields, { age }: CellContext): u
   return [metadata.name, spec.policyName ?? "", shown, age];
 }
 
+function apiService({ metadata, spec = {}, status = {} }: Fields, { age }: CellContext): unknown[] {
+  const { service } = spec;
+  const where = service ? `${service.namespace ?? ""}/${service.name ?? ""}` : "Local";
+  const available = (status.conditions ?? []).find((each: Fields) => each.type === "Available");
+  const { status: state = "Unknown", reason } = available ?? {};
+  return [metadata.name, where, reason && state !== "True" ? `${state} (${reason})` : state, age];
+}
+
 const aged: Cells = ({ metadata }, { age }) => [metadata.name, age];
 const created: Cells = ({ metadata }) => [metadata.name, metadata.creationTimestamp ?? null];
 
@@ -163,6 +171,7 @@ export const CELLS: Readonly<Record<string, Cells>> = {
   "admissionregistration.k8s.io/v1 mutatingadmissionpolicies": policy("mutations"),
   "admissionregistration.k8s.io/v1 validatingadmissionpolicybindings": policyBinding,
   "admissionregistration.k8s.io/v1 mutatingadmissionpolicybindings": policyBinding,
+  "apiregistration.k8s.io/v1 apiservices": apiService,
   "apiextensions.k8s.io/v1 customresourcedefinitions": ({ metadata, spec = {}, status = {} }) => [
     metadata.name,
     spec.scope ?? "",

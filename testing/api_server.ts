@@ -24,6 +24,7 @@ import {
   type ListenOptions,
   type RestartOptions,
 } from "./_api_server_options.ts";
+import { serveApiServices } from "./_api_services.ts";
 import { applyAll } from "./_apply.ts";
 import { ADMIN, Users } from "./_auth.ts";
 import type { ServerState } from "./_call.ts";
@@ -100,11 +101,13 @@ export class ApiServer implements AsyncDisposable {
       reviewToken: (token, audiences) => this.#users.authenticate(token, store, time(), audiences),
       issueToken: (...parts) => this.#users.issue(this.#state, ...parts),
     };
+    const perform = performer(this.#state);
     this.#resources.use(serveDefinitions(this.#state));
+    this.#resources.use(serveApiServices(this.#state, perform));
     seed(this.#state);
     // Watches begin after that, as a watch cache does.
     store.restart();
-    this.#resources.use(runControllers(this.#state, controllers, performer(this.#state), controllerDelay));
+    this.#resources.use(runControllers(this.#state, controllers, perform, controllerDelay));
     this.#requests = new Requests(keepRequests);
     this.requests = this.#requests.list;
     this.#front = new Front(this.#state, board, this.#requests, now);

@@ -31,6 +31,7 @@ function folderOf(definition: string): string | undefined {
   const [group, version] = definition.split(".");
   if (group === "meta") return "apimachinery/pkg/apis/meta/v1";
   if (group === "apiextensions") return `apiextensions-apiserver/pkg/apis/apiextensions/${version}`;
+  if (group === "apiregistration") return `kube-aggregator/pkg/apis/apiregistration/${version}`;
   if (group === "api" || group === "intstr" || group === "runtime") return undefined;
   return `api/${group}/${version}`;
 }

@@ -58,17 +58,32 @@ interface Group {
   versions: { groupVersion: string; version: string }[];
 }
 
+interface Service {
+  metadata: { name: string; labels?: Record<string, string> };
+  spec: { groupPriorityMinimum: number; versionPriority: number };
+}
+
+/** The group of the APIServices themselves: it is served, and no APIService says so. */
+const REGISTRATION = "apiregistration.k8s.io";
+
+const { items: services } = await get<{ items: Service[] }>(`/apis/${REGISTRATION}/v1/apiservices`);
+/** What is served from the start, by name: custom resources of the server are none of it. */
+const priorities = new Map(
+  services.filter(({ metadata }) => metadata.labels?.["kube-aggregator.kubernetes.io/automanaged"] === "onstart")
+    .map(({ metadata, spec }) => [metadata.name, [spec.groupPriorityMinimum, spec.versionPriority]]),
+);
 const { groups } = await get<{ groups: Group[] }>("/apis");
 const data: unknown[] = [];
 for (const group of [{ name: "", versions: [{ groupVersion: "v1", version: "v1" }] }, ...groups]) {
-  if (group.name === "apiregistration.k8s.io") continue;
   const versions: unknown[] = [];
   for (const { groupVersion, version } of group.versions) {
+    const priority = priorities.get(`${version}.${group.name}`);
+    if (!priority && group.name !== REGISTRATION) continue;
     const path = group.name === "" ? `/api/${groupVersion}` : `/apis/${groupVersion}`;
     const { resources } = await get<{ resources: ApiResource[] }>(path);
-    versions.push({ version, resources: resources.map(compact) });
+    versions.push({ version, ...(priority ? { priority } : {}), resources: resources.map(compact) });
   }
-  data.push({ name: group.name, versions });
+  if (versions.length > 0) data.push({ name: group.name, versions });
 }
 
 const text = `/**

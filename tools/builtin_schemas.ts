@@ -4,8 +4,8 @@
  *
  *     deno run -A tools/builtin_schemas.ts --server https://127.0.0.1:6443 --token TOKEN --go-source DIR [--output FILE]
  *
- * `--go-source` names a folder with the modules `k8s.io/api`, `k8s.io/apimachinery` and `k8s.io/apiextensions-apiserver` of the
- * server's version (such as `$(go env GOMODCACHE)/k8s.io`): the OpenAPI does not say which fields Go leaves out when they are zero.
+ * `--go-source` names a folder with the modules `api`, `apimachinery`, `apiextensions-apiserver` and `kube-aggregator` of the server's
+ * version (such as `$(go env GOMODCACHE)/k8s.io`): the OpenAPI does not say which fields Go leaves out when they are zero.
  * The server's certificate is not checked.
  *
  * @module
@@ -22,6 +22,7 @@ const GROUPS = [
   ...[
     "admissionregistration.k8s.io",
     "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
     "apps",
     "authentication.k8s.io",
     "authorization.k8s.io",
