@@ -529,7 +529,7 @@ Deno.test("check() throws when the lease may be another's though no timer has to
   await using server = await serverOf("a");
   const seen: string[] = [];
   let still = 0;
-  const controller = things().timeout({ seconds: 400 }).reconcile(async (_object, ctx) => {
+  const controller = things().timeout({ seconds: 400 }).reconcile((_object, ctx) => {
     if (seen.length > 0) return;
     ctx.check();
     seen.push("at first all is well");
