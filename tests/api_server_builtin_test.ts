@@ -1,4 +1,6 @@
 import { assertEquals } from "@std/assert";
+import * as kinds from "../kinds.ts";
+import { Resource } from "../resource.ts";
 import { ApiServer } from "../testing/mod.ts";
 import { type Body, send } from "./_api.ts";
 
@@ -15,6 +17,20 @@ const job = (restartPolicy?: string) => ({
   template: { spec: { ...(restartPolicy ? { restartPolicy } : {}), containers: template.spec.containers } },
 });
 const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "d" };
+
+Deno.test("ApiServer serves every kind of kinds.ts", async () => {
+  await using server = new ApiServer();
+  const resources = Object.values(kinds).filter((each) => each instanceof Resource);
+  const answers: [string, number, string][] = [];
+  for (const { apiVersion, kind, plural } of resources) {
+    const { code, body } = await send(
+      server,
+      `GET /${apiVersion.includes("/") ? "apis" : "api"}/${apiVersion}/${plural}`,
+    );
+    answers.push([`${apiVersion} ${kind}`, code, body.kind]);
+  }
+  assertEquals(answers, resources.map(({ apiVersion, kind }) => [`${apiVersion} ${kind}`, 200, `${kind}List`]));
+});
 
 Deno.test("ApiServer refuses built-in objects in the real server's words", async () => {
   const path = (pathType?: string) => ({

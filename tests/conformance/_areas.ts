@@ -5,6 +5,7 @@
  */
 import type { ConformanceServer } from "./_server.ts";
 import { Suite } from "./_suite.ts";
+import { aggregation } from "./aggregation.ts";
 import { apply } from "./apply.ts";
 import { auth } from "./auth.ts";
 import { crud } from "./crud.ts";
@@ -40,6 +41,7 @@ const AREAS = [
   kinds,
   auth,
   discovery,
+  aggregation,
   requests,
   formats,
   subresources,
