@@ -798,7 +798,53 @@ Deno.test("Client keeps the path of its server before every path", async () => {
   assertEquals(await client.server(), "https://rancher.test/k8s/clusters/c-1");
 });
 
-Deno.test("Client asks for new credentials once after 401, and repeats once", async () => {
+Deno.test("Fifty requests whose token was rotated read it anew once, an open watch goes on, and no token is logged (B59)", async () => {
+  await using log = await collectLog();
+  const files = new Map([["/token", "token-one\n"]]);
+  files.set(
+    "/config",
+    JSON.stringify({
+      "current-context": "c",
+      contexts: [{ name: "c", context: { cluster: "c", user: "c" } }],
+      clusters: [{ name: "c", cluster: { server: "https://api.test" } }],
+      users: [{ name: "c", user: { tokenFile: "/token" } }],
+    }),
+  );
+  let reads = 0, valid = "token-one", refused = 0, open = 0;
+  await using client = new Client({
+    kubeconfig: "/config",
+    readFile: (path) => {
+      if (path === "/token") reads++;
+      return Promise.resolve(files.get(path)!);
+    },
+    fetch: (request) => {
+      if (request.headers.get("authorization") !== `Bearer ${valid}`) {
+        refused++;
+        const message = `the token ${request.headers.get("authorization")} has expired`;
+        return Promise.resolve(Response.json({ kind: "Status", code: 401, message }, { status: 401 }));
+      }
+      if (!request.url.includes("watch")) {
+        return Promise.resolve(Response.json({ kind: "ConfigMap", metadata: { name: "a" } }));
+      }
+      open++;
+      return Promise.resolve(new Response(new ReadableStream({ cancel: () => void open-- })));
+    },
+  });
+  const watch = await client.stream({ path: "/x?watch=true" });
+  files.set("/token", "token-two\r\n");
+  valid = "token-two";
+  const api = client.api(ConfigMap);
+  const writes = Array.from({ length: 25 }, (_, at) => api.create({ metadata: { name: `a${at}` } }));
+  await Promise.all([...writes, ...Array.from({ length: 25 }, () => api.get("a"))]);
+  assertEquals([reads, refused, open], [2, 50, 1]);
+  valid = "token-three";
+  files.delete("/token");
+  const error = await assertRejects(() => api.get("a"), ApiError, "401");
+  assertEquals(Deno.inspect([error, log.records], { depth: 9 }).match(/token-\w+/g), null);
+  await watch.body?.cancel();
+});
+
+Deno.test("Client asks for new credentials once after 401, and repeats once (B59)", async () => {
   let token = "old";
   let reads = 0;
   const fetch = (request: Request): Promise<Response> =>

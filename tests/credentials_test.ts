@@ -4,6 +4,7 @@ import { type Connection, type CredentialOptions, Credentials } from "../credent
 import { clusterServer } from "../_in_cluster.ts";
 import { Authority } from "../testing/_certificates.ts";
 import { denoOk, moduleGraph, ROOT } from "./_deno.ts";
+import { collectLog } from "./_log.ts";
 
 const CA = new Authority("ca");
 const OTHER_CA = new Authority("other");
@@ -139,10 +140,17 @@ Deno.test("Credentials reads service accounts of any host, port and white space 
   }
 });
 
-Deno.test("Credentials takes the namespace default when the service account has none (B60)", async () => {
+Deno.test("Credentials takes the namespace default when the service account has none, and says so once (B60)", async () => {
+  await using log = await collectLog();
   const machine = new Machine().inCluster();
-  machine.files.delete("/sa/namespace");
-  assertEquals((await machine.credentials(machine.serviceAccount).resolve()).namespace, "default");
+  const credentials = machine.credentials(machine.serviceAccount);
+  for (const none of [undefined, "", " \n"]) {
+    if (none === undefined) machine.files.delete("/sa/namespace");
+    else machine.files.set("/sa/namespace", none);
+    assertEquals((await credentials.resolve()).namespace, "default");
+    machine.now += 60_000;
+  }
+  assertEquals(log.texts("warning"), ['No namespace in "/sa": taking default'].map((text) => text.replaceAll('"', "")));
 });
 
 Deno.test("Credentials names the token file that is empty or cannot be read", async () => {

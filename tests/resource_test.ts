@@ -137,6 +137,11 @@ Deno.test("ownerKey() matches group and kind of the controlling owner, not its v
   assertEquals(ownerKey(Thing, child({ apiVersion: "v1" })), undefined);
   assertEquals(ownerKey(Thing, child({ controller: false })), undefined);
   assertEquals(ownerKey(Realm, child({ kind: "Realm" })), "o", "a cluster-scoped owner has no namespace");
+  const Secret = resource({ group: "", version: "v1", kind: "Secret", plural: "secrets" });
+  assertEquals(ownerKey(Secret, child({ apiVersion: "v1", kind: "Secret" })), "n/o", "the core group has no name");
+  assertEquals(ownerKey(Secret, child({ apiVersion: "v2", kind: "Secret" })), "n/o");
+  assertEquals(ownerKey(Secret, child({ apiVersion: "vault.example.com/v1", kind: "Secret" })), undefined);
+  assertEquals(ownerKey(Realm, child({ apiVersion: "example.com/v2alpha1", kind: "Realm" })), "o");
   const two = object({
     ownerReferences: [
       { apiVersion: "example.com/v1", kind: "Thing", name: "first", uid: "8" },

@@ -1,13 +1,14 @@
 /** What the cases say of API servers, asked of a real one: what it refuses, and that what the framework sends is taken. */
-import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { Controller } from "../../controller.ts";
 import { customResource } from "../../crd.ts";
-import { ApiError, isConflict } from "../../errors.ts";
+import { ApiError, isConflict, isNamespaceTerminating } from "../../errors.ts";
 import { EventRecorder } from "../../events.ts";
-import { ClusterRole, ConfigMap, Deployment, Event, Lease, Role } from "../../kinds.ts";
+import { ClusterRole, ConfigMap, Deployment, Event, Lease, Namespace, Role } from "../../kinds.ts";
+import { addFinalizer, removeFinalizer } from "../../finalizer.ts";
 import { LeaderElector } from "../../leader.ts";
 import { childName, labelValue } from "../../names.ts";
-import type { KubernetesObject } from "../../resource.ts";
+import { assertCanOwn, type KubernetesObject, ownerReference } from "../../resource.ts";
 import { operatorOf, start } from "../_operator.ts";
 import { applyAll, makeNamespace, removeDefinition } from "./_cluster.ts";
 import { sharedControlPlane } from "./_setup.ts";
@@ -241,4 +242,58 @@ Deno.test("B51: A Lease is created and renewed, its times have six digits, and o
   assertEquals([elector.problem, (await read())?.holderIdentity], [undefined, ""]);
   const three = { renewTime: "2026-01-01T00:00:00.123Z", holderIdentity: "x", leaseDurationSeconds: 1 };
   assertEquals((await refused(() => leases.create({ metadata: { name: "three", namespace }, spec: three }))).code, 400);
+});
+
+Deno.test("B26: What is created or applied in a namespace that is being deleted is refused with a cause of its own, also to the recorder of events", async () => {
+  await using client = plane().client();
+  const namespace = await makeNamespace(client);
+  const api = client.api(ConfigMap);
+  const there = await api.create({ metadata: { name: "there", namespace } });
+  await client.api(Namespace).delete(namespace);
+  for (
+    const call of [
+      () => api.create({ metadata: { name: "new", namespace } }),
+      () => api.apply({ metadata: { name: "new", namespace } }),
+      () => client.api(Lease).create({ metadata: { name: "new", namespace } }),
+    ]
+  ) assert(isNamespaceTerminating(await refused(call)));
+  assertEquals((await api.apply({ metadata: { name: "there", namespace }, data: { a: "b" } })).data, { a: "b" });
+  assertEquals((await api.patch(there, { data: { a: "c" } })).data, { a: "c" });
+  let dropped = 0;
+  const recorder = new EventRecorder(client, { controller: "cases", onDropped: () => dropped++ });
+  recorder.record(there, { type: "Normal", reason: "Seen", note: "seen" });
+  await recorder[Symbol.asyncDispose]();
+  assertEquals(dropped, 0);
+});
+
+Deno.test("B30: A dying object takes no new finalizer, a merge patch of the list or not, and addFinalizer() knows", async () => {
+  await using client = plane().client();
+  const namespace = await makeNamespace(client);
+  const api = client.api<KubernetesObject>(ConfigMap as never);
+  const metadata = { name: "dying", namespace, finalizers: ["example.com/theirs"] };
+  const alive = await api.create({ metadata });
+  await api.delete(alive);
+  const all = ["example.com/theirs", "example.com/ours"];
+  assertEquals((await refused(() => api.patch(alive, { metadata: { finalizers: all } }))).code, 422);
+  assertEquals(await addFinalizer(api, alive, "example.com/ours"), undefined);
+  assertEquals((await api.get(alive)).metadata.finalizers, ["example.com/theirs"]);
+  await removeFinalizer(api, alive, "example.com/theirs");
+  assertEquals(await addFinalizer(api, alive, "example.com/ours"), undefined);
+  assertEquals(await api.find(alive), undefined);
+});
+
+Deno.test("B40: The server takes owners that its garbage collector will not find, and refuses those without a uid", async () => {
+  await using client = plane().client();
+  const [one, other] = [await makeNamespace(client), await makeNamespace(client)];
+  const api = client.api(ConfigMap);
+  const owner = await api.create({ metadata: { name: "owner", namespace: one } }) as KubernetesObject;
+  const reference = ownerReference(owner);
+  const taken = await api.create({ metadata: { name: "child", namespace: other, ownerReferences: [reference] } });
+  assertEquals(taken.metadata.ownerReferences?.length, 1);
+  assertThrows(() => assertCanOwn(owner, { kind: "ConfigMap", metadata: taken.metadata }), TypeError, `"${other}"`);
+  const half = { ...reference, uid: "" };
+  const none = await refused(() => api.create({ metadata: { name: "c", namespace: one, ownerReferences: [half] } }));
+  assertEquals(none.code, 422);
+  const { items: [listed] } = await api.list({ namespace: one });
+  assertEquals(ownerReference(listed as KubernetesObject), reference);
 });
