@@ -152,6 +152,8 @@ Deno.test("A kubeconfig with anything in any of its fields gives a connection, o
       await resolves(asText(replaced(KUBECONFIG, path, by)) ?? "");
     }
   }
+  const extra = { "\ud800": ["lone"], "a(b)": ["c"], "é/ ": ["d"] };
+  await resolves(asText(replaced(KUBECONFIG, ["users", "0", "user", "as-user-extra"], extra)));
   await fc.assert(fc.asyncProperty(anyText, resolves), RUNS);
 });
 
@@ -410,6 +412,8 @@ Deno.test("The command line takes any arguments, or refuses them in one line tha
       "--",
       "-",
       "--__proto__",
+      "--\u001b[31mred",
+      "--x\u009b",
       "--constructor=x",
       "--no-help",
     ),

@@ -262,7 +262,10 @@ Deno.test("An operator reconciles every object, whatever names, labels, annotati
   ];
   const objects = (version: number): string[] =>
     bodies.map((body, uid) =>
-      body.replace('"metadata":{', `"metadata":{"uid":"${uid}","resourceVersion":"${version}","generation":${version},`)
+      body.replace("{", '{"apiVersion":"example.com/v1","kind":"Thing",').replace(
+        '"metadata":{',
+        `"metadata":{"uid":"${uid}","resourceVersion":"${version}","generation":${version},`,
+      )
     );
   const names = [...NAMES, "keys", "deep", "huge", "wide", "null"];
   const seen: string[] = [];
