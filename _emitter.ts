@@ -47,10 +47,13 @@ export class Emitter<E> {
   subscribe(listener: Listener<E>): Subscription<E> {
     const id = {};
     const tell = (event: E): void => {
+      const fail = (error: unknown): void => this.#log.error("A listener threw", { error });
       try {
-        listener(event);
+        // One that is asynchronous, which its type allows, would end the process otherwise.
+        const answer: unknown = listener(event);
+        if (answer instanceof Promise) answer.catch(fail);
       } catch (error) {
-        this.#log.error("A listener threw", { error });
+        fail(error);
       }
     };
     this.#listeners.set(id, { tell, from: this.#sent });

@@ -22,6 +22,7 @@ import { Source } from "./_watch_source.ts";
 import { Backoff } from "./backoff.ts";
 import type { Client } from "./client.ts";
 import { delay } from "./delay.ts";
+import { isApiError } from "./errors.ts";
 import type { Informer } from "./informer.ts";
 import type { Logger } from "./logger.ts";
 import { keyOf, type KubernetesObject } from "./resource.ts";
@@ -42,6 +43,8 @@ export interface GoneObjectsOptions {
 
 /** How long a list may be silent, in ms. */
 const QUIET = 60_000;
+/** So many failures in a row are said aloud, once. */
+const PERSISTENT = 3;
 
 /**
  * Answers with the uids, by key, of what is cached and does not exist any more; asks until the server answers.
@@ -69,8 +72,17 @@ export async function goneObjects<T extends KubernetesObject>(
         break;
       } catch (error) {
         signal.throwIfAborted();
-        log.debug("Asking again what is left of {kind}", { kind: cache.resource.kind, error });
-        await delay(backoff.next(), signal);
+        const { kind } = cache.resource;
+        const pause = Math.max(backoff.next(), isApiError(error) ? error.retryAfter ?? 0 : 0);
+        // Nothing is reconciled meanwhile, though all else looks well.
+        const level = backoff.failures === PERSISTENT ? "warn" : "debug";
+        log[level]("The work waits: asking again what is left of {kind}", {
+          kind,
+          namespace,
+          failures: backoff.failures,
+          error,
+        });
+        await delay(pause, signal);
       }
     }
   }

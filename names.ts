@@ -94,7 +94,8 @@ export function assertFinalizer(value: unknown, what: string): asserts value is 
 
 /** @throws {TypeError} If it could change the path that it is put into */
 export function assertPathSegment(value: unknown, what: string): asserts value is string {
-  if (typeof value !== "string" || value === "" || value === "." || value === ".." || /[/%]/.test(value)) {
+  const fits = typeof value === "string" && !["", ".", ".."].includes(value) && !/[/%]/.test(value);
+  if (!fits || !value.isWellFormed()) {
     throw new TypeError(
       `Cannot build a request path: '${what}' must not be empty, "." or "..", nor contain "/" or "%": current value is ${
         Deno.inspect(value)

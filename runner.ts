@@ -306,11 +306,17 @@ export class ControllerRunner<T extends KubernetesObject> {
 
   /** Calls a user's function; what it throws is logged and answered with the fallback. */
   #guard<R>(what: string, fallback: R, call: () => R): R {
-    try {
-      return call();
-    } catch (error) {
+    const fail = (error: unknown): R => {
       this.#log.error("A function given to the controller threw: {function}", { function: what, error });
       return fallback;
+    };
+    try {
+      const answer: unknown = call();
+      if (!(answer instanceof Promise)) return answer as R;
+      answer.catch(() => {});
+      return fail(new TypeError(`Cannot go by the answer of '${what}': it must not be a promise`));
+    } catch (error) {
+      return fail(error);
     }
   }
 

@@ -83,6 +83,7 @@ export function mapped(answer: unknown, object: KubernetesObject): ObjectRef[] {
         `{ name, namespace }, [] for none: current value is ${Deno.inspect(value, { depth: 1 })}`,
     );
   };
+  if (answer instanceof Promise) answer.catch(() => {}); // It is refused, whatever becomes of it.
   if (typeof answer !== "object" || answer === null || !(Symbol.iterator in answer)) return fail(answer);
   return Array.from(answer as Iterable<unknown>, (target) => {
     const ref = typeof target === "object" && target !== null && "metadata" in target ? target.metadata : target;

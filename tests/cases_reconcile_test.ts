@@ -5,6 +5,7 @@ import { Action } from "../action.ts";
 import { Controller } from "../controller.ts";
 import { customResource } from "../crd.ts";
 import { ObjectGoneError, RetryError } from "../errors.ts";
+import { Informer } from "../informer.ts";
 import { ClusterRole, ClusterRoleBinding, ConfigMap, Lease, Namespace, Role, RoleBinding, Secret } from "../kinds.ts";
 import { Operator } from "../operator.ts";
 import type { KubernetesObject } from "../resource.ts";
@@ -173,6 +174,66 @@ Deno.test("B22: no value that a reconcile throws, or a filter, can stop its work
     await sample(operator, `controller_runtime_reconcile_errors_total{controller="thing"}`),
     `${expected.length * 2}`,
   );
+});
+
+Deno.test("B22: what is asynchronous by mistake, a filter, a mapping, a listener, ends nothing by its rejection, and is told of", async () => {
+  using time = new FakeTime();
+  await using log = await collectLog();
+  await using server = await serverOf("a");
+  const reject = (what: string): never => Promise.reject(new Error(what)) as never;
+  const seen: string[] = [];
+  const controller = things().filter(() => reject("filter")).watches(ConfigMap, () => reject("map"))
+    .reconcile(({ metadata }) => void seen.push(metadata.name));
+  const client = server.client();
+  await using _running = start(operatorOf(controller), client, time);
+  const informer = new Informer(client, ConfigMap);
+  const stop = new AbortController();
+  const run = informer.run(stop.signal);
+  using _ = informer.subscribe(() => reject("listener"));
+  await leap(time, 1_000);
+  await client.api(ConfigMap).create({ metadata: { name: "c", namespace: "default" } });
+  await server.apply(thing("b"));
+  await leap(time, 1_000);
+  assertEquals(seen, ["a", "b"]);
+  const told = log.records.filter(({ level }) => level === "error").map(({ properties }) =>
+    properties.function ?? "listener"
+  );
+  assertEquals(new Set(told), new Set(["filter", "watches", "listener"]));
+  stop.abort();
+  await leap(time, 10);
+  await run;
+});
+
+Deno.test("B06: a new leader that asks what is gone waits as the server asks, and says so when that goes on", async () => {
+  using time = new FakeTime();
+  await using log = await collectLog();
+  await using server = await serverOf();
+  await server.apply(thing("a", {}, { finalizers: [FINALIZER] }));
+  const seen: string[] = [];
+  const replica = (name: string) => {
+    const controller = things().finalizer(FINALIZER, () => {}).reconcile(() => void seen.push(name));
+    const operator = new Operator("tester").leaderElection("default", "tester").controller(controller);
+    return start(operator, server.client({ user: name }), time, { identity: name });
+  };
+  await using one = replica("one");
+  await leap(time, 3_000);
+  await using _two = replica("two");
+  await leap(time, 3_000);
+  const fault = server.faults.add({ user: "two", verb: "list", resource: "things" }, { code: 429, retryAfter: 20 });
+  await one.stop();
+  const lists = () =>
+    server.requests.filter(({ user, code, path }) => user === "two" && code === 429 && path.includes("/things")).length;
+  await leap(time, 55_000);
+  assertEquals(lists(), 3);
+  assertEquals(seen.includes("two"), false);
+  assertEquals(
+    log.texts("warning"),
+    ["The work waits: asking again what is left of Thing".replace("Thing", '"Thing"')]
+      .map((text) => text.replaceAll('"', "")),
+  );
+  fault[Symbol.dispose]();
+  await leap(time, 30_000);
+  assert(seen.includes("two"));
 });
 
 Deno.test("B24: a child that the watch tells of late is made once, by two runs and two replicas, without a word", async () => {

@@ -56,7 +56,7 @@ Deno.test("Resource.path() encodes each segment once, and keeps colons (B42)", (
 });
 
 Deno.test("Resource.path() refuses segments that would change the path (B42)", () => {
-  for (const name of ["", ".", "..", "a/b", "%2e%2e", "a%"]) {
+  for (const name of ["", ".", "..", "a/b", "%2e%2e", "a%", "half \ud83d"]) {
     assertThrows(() => Thing.path("n", name), TypeError, "'name'");
     assertThrows(() => Thing.path(name), TypeError, "'namespace'");
   }
