@@ -23,16 +23,11 @@
  * `?verbose` names each check and why it fails, in the format of the Kubernetes API server. A check that throws is
  * named by the class of the error alone: the message goes to the log, since nobody wrote it to be published.
  *
- * Only GET and HEAD are answered, over HTTP/1.1, one per connection. A client has 5 s and 16 KiB for line and headers, no body
- * is read, and of more than 128 connections the oldest is cut, those without a request first.
- *
  * @module
  */
 import { getLogger } from "@logtape/logtape";
 import { Guarded } from "./_guarded.ts";
-import { SmallServer } from "./_http_server.ts";
 import { after, race } from "./delay.ts";
-import { messageOf } from "./errors.ts";
 
 /** Answers with nothing if all is well, else with the reason why not, in one line that anybody may read. */
 export type Check = () => string | undefined | Promise<string | undefined>;
@@ -83,9 +78,11 @@ export class HealthServer implements AsyncDisposable {
   readonly #probes = new Map<string, Map<string, Guarded<string | undefined>>>();
   readonly #metrics: Guarded<Exposition> | undefined;
   readonly #log = getLogger(["tend", "health"]);
-  #listening: SmallServer | undefined;
+  #listening: Deno.HttpServer<Deno.NetAddr> | undefined;
   /** Cuts the connections, and what is still waited for. */
   #force = new AbortController();
+  /** The requests that are not answered to the last byte. */
+  readonly #open = new Set<Promise<void>>();
   #closed: Promise<void> = Promise.resolve();
 
   /**
@@ -125,11 +122,11 @@ export class HealthServer implements AsyncDisposable {
   listen(options: ListenOptions): ListenAddress {
     const { hostname, port, onListen } = options;
     if (this.#listening) throw new Error(`Cannot listen on ${format(options)}: the server is listening already`);
-    const server = new SmallServer((request) => this.handle(request));
-    const { hostname: host, port: real } = bind(server, hostname, port);
+    const force = new AbortController();
+    const server = this.#serve(hostname, port, force.signal);
     this.#listening = server;
-    this.#force = new AbortController();
-    const address = { hostname: host, port: real };
+    this.#force = force;
+    const address = { hostname: server.addr.hostname, port: server.addr.port };
     onListen?.(address);
     return address;
   }
@@ -148,13 +145,13 @@ export class HealthServer implements AsyncDisposable {
     return this.close();
   }
 
-  async #shutDown(server: SmallServer): Promise<void> {
+  async #shutDown(server: Deno.HttpServer): Promise<void> {
     const expired = new AbortController();
     const cancel = after(CLOSE_GRACE, () => expired.abort());
-    await race(server.stop(), expired.signal).catch(() => {});
+    await race(Promise.allSettled(this.#open), expired.signal).catch(() => {});
     cancel();
     this.#force.abort();
-    await server.cut();
+    await server.finished;
   }
 
   #guard(checks: Readonly<Record<string, Check>>, timeout: number): Map<string, Guarded<string | undefined>> {
@@ -168,6 +165,32 @@ export class HealthServer implements AsyncDisposable {
       }
       return [name, new Guarded(check, timeout, name, this.#log)];
     }));
+  }
+
+  #serve(hostname: string, port: number, signal: AbortSignal): Deno.HttpServer<Deno.NetAddr> {
+    const serve = (hostname: string): Deno.HttpServer<Deno.NetAddr> =>
+      Deno.serve({ hostname, port, signal, onListen: () => {} }, (request, { completed }) => {
+        // May reject when the client goes away first.
+        const ended = completed.catch(() => {}).finally(() => this.#open.delete(ended));
+        this.#open.add(ended);
+        return this.handle(request);
+      });
+    try {
+      try {
+        return serve(hostname);
+      } catch (error) {
+        // A machine without IPv6 has no address of that kind to give.
+        if (hostname !== "::" || error instanceof Deno.errors.AddrInUse) throw error;
+        return serve("0.0.0.0");
+      }
+    } catch (cause) {
+      const reason = cause instanceof Deno.errors.AddrInUse
+        ? "another program listens there: choose another address (--address)"
+        : cause instanceof Error
+        ? cause.message
+        : cause;
+      throw new Error(`Cannot listen on ${format({ hostname, port })}: ${reason}`, { cause });
+    }
   }
 
   async #answer(request: Request): Promise<Response> {
@@ -216,24 +239,6 @@ export function parseAddress(address: string): ListenAddress | undefined {
     );
   }
   return { hostname: ipv6 ?? (host || "::"), port };
-}
-
-/** Listens there, or says why not. */
-function bind(server: SmallServer, hostname: string, port: number): ListenAddress {
-  try {
-    try {
-      return server.listen({ hostname, port });
-    } catch (error) {
-      // A machine without IPv6 has no address of that kind to give.
-      if (hostname !== "::" || error instanceof Deno.errors.AddrInUse) throw error;
-      return server.listen({ hostname: "0.0.0.0", port });
-    }
-  } catch (cause) {
-    const reason = cause instanceof Deno.errors.AddrInUse
-      ? "another program listens there: choose another address (--address)"
-      : messageOf(cause);
-    throw new Error(`Cannot listen on ${format({ hostname, port })}: ${reason}`, { cause });
-  }
 }
 
 type Checks = ReadonlyMap<string, Guarded<string | undefined>>;
