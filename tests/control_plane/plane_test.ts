@@ -164,6 +164,22 @@ Deno.test("ControlPlane.pause() leaves requests without an answer until resume()
   assertEquals((await asked).code, 200);
 });
 
+Deno.test("ControlPlane.pause() of etcd leaves writes without an answer until resume(), while the server answers what it knows", async () => {
+  assertEquals((await fetch(`${plane().etcd}/health`).then((answer) => answer.json())).health, "true");
+  await plane().pause({ etcd: true });
+  let answered = false;
+  const map = { metadata: { generateName: "late-" } };
+  const written = ask(plane(), plane().admin, "/api/v1/namespaces/default/configmaps", map).then((answer) => {
+    answered = true;
+    return answer;
+  });
+  assertEquals((await ask(plane(), plane().admin, "/version")).code, 200);
+  await delay(300);
+  assertEquals(answered, false);
+  plane().resume();
+  assertEquals((await written).code, 201);
+});
+
 Deno.test("Disposal ends both programs and deletes the folder", async () => {
   const own = await startControlPlane();
   const folder = folderOf(own);
