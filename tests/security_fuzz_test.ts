@@ -502,5 +502,5 @@ Deno.test("The server of probes outlives requests of any bytes", async () => {
     }),
     RUNS,
   );
-  assertEquals(await (await fetch(`http://127.0.0.1:${port}/healthz`)).text(), "ok");
+  assertEquals(await (await fetch(`http://127.0.0.1:${port}/healthz`)).text(), "ok\n");
 });
