@@ -67,8 +67,7 @@ export async function goneObjects<T extends KubernetesObject>(
     const source = new Source(client.api(cache.resource), { namespace, metadataOnly: true, signal, now, log });
     while (true) {
       try {
-        const { objects } = await source.list({}, { quiet: QUIET });
-        for (const { metadata } of objects) cached.delete(metadata.uid);
+        for (const uid of await uidsIn(source)) cached.delete(uid);
         break;
       } catch (error) {
         signal.throwIfAborted();
@@ -87,4 +86,16 @@ export async function goneObjects<T extends KubernetesObject>(
     }
   }
   return new Map([...cached].map(([uid, key]) => [key, uid]));
+}
+
+/** The uids of all that there is, also where the server pages on its own. */
+async function uidsIn<T extends KubernetesObject>(source: Source<T>): Promise<string[]> {
+  const uids: string[] = [];
+  let token: string | undefined;
+  do {
+    const page = await source.list({ continue: token }, { quiet: QUIET });
+    for (const { metadata } of page.objects) uids.push(metadata.uid);
+    token = page.continue;
+  } while (token !== undefined);
+  return uids;
 }

@@ -24,7 +24,7 @@ import { applyChild, type ChildClaims } from "./_owned_child.ts";
 import { firstStatus, toJson, writeStatus } from "./_status_writer.ts";
 import { refOf } from "./_verbs.ts";
 import type { WatchedKinds } from "./_watched_kinds.ts";
-import type { Client, Target } from "./client.ts";
+import type { Api, Client, ListOptions, Target } from "./client.ts";
 import { assertConditions, type Condition, type ConditionUpdate, updateConditions } from "./conditions.ts";
 import { ObjectGoneError } from "./errors.ts";
 import type { EventDescription, EventRecorder } from "./events.ts";
@@ -288,7 +288,7 @@ export class ReconcileContext implements Context {
     const { namespace, labelSelector: selector, live = false } = options;
     return this.#keep(async () => {
       const cache = live ? undefined : this.#environment.kinds.listed(resource, namespace);
-      if (!cache) return (await this.client.api(resource).list({ namespace, labelSelector: selector })).items;
+      if (!cache) return await listAll(this.client.api(resource), { namespace, labelSelector: selector });
       const objects = cache.informer.list(namespace) as T[];
       if (!selector) return objects;
       const selects = labelSelector(selector);
@@ -331,4 +331,16 @@ export class ReconcileContext implements Context {
         `for children with .owns()`,
     );
   }
+}
+
+/** All there is, also of a server that pages on its own: half of it would pass for the whole. */
+async function listAll<T extends KubernetesObject>(api: Api<T>, options: ListOptions): Promise<T[]> {
+  const objects: T[] = [];
+  let token: string | undefined;
+  do {
+    const { items, metadata } = await api.list({ ...options, continue: token });
+    for (const item of items) objects.push(item);
+    token = metadata.continue || undefined;
+  } while (token !== undefined);
+  return objects;
 }

@@ -14,7 +14,7 @@
  * | {@linkcode RetryError} | its own delay, instead of the back-off | error |
  * | {@linkcode TerminalError} | the next change | terminal error |
  * | 422 Invalid | 5 min: the same object will hardly be taken sooner | error |
- * | 409 Conflict, AlreadyExists | 1 s doubling to 5 min: a newer version is on its way | retry |
+ * | 409 Conflict, AlreadyExists | 1 s doubling to 5 min: a newer version is on its way | retry, from the 7th in a row on error |
  * | 403 of a terminating namespace | the back-off | retry |
  * | {@linkcode ObjectGoneError} | the next change | nothing |
  *
@@ -35,6 +35,9 @@ import {
 /** First delay after a conflict, in ms. */
 const CONFLICT_DELAY = 1000;
 
+/** So many conflicts in a row, in a minute or more, may pass by themselves; one after that is of another kind. */
+const PASSING_CONFLICTS = 6;
+
 /** When to try again, and what kind of failure it was. */
 export interface RetryPlan {
   /** Milliseconds to wait; undefined waits for the next change. */
@@ -50,7 +53,8 @@ export function planRetry(error: unknown, first: number, failures: number): Retr
   if (error instanceof ObjectGoneError) return { delay: undefined, kind: "nothing" };
   if (error instanceof RetryError) return { delay: error.retryAfter, kind: "error" };
   if (isConflict(error) || isAlreadyExists(error)) {
-    return { delay: backoff(Math.min(first, CONFLICT_DELAY), failures), kind: "retry" };
+    const kind = failures > PASSING_CONFLICTS ? "error" : "retry";
+    return { delay: backoff(Math.min(first, CONFLICT_DELAY), failures), kind };
   }
   if (isNamespaceTerminating(error)) return { delay, kind: "retry" };
   if (isInvalid(error)) return { delay: Math.max(delay, MAX_BACKOFF), kind: "error" };

@@ -288,6 +288,28 @@ Deno.test("B24: that a name is taken, or a version newer, is tried again soon an
   assertEquals(await sample(operator, `controller_runtime_reconcile_errors_total{controller="thing"}`), "0");
 });
 
+Deno.test("B24: a conflict that does not pass is an error after a minute: a name that another object has is no race", async () => {
+  using time = new FakeTime();
+  await using log = await collectLog();
+  await using server = await serverOf("a");
+  await server.client().api(Secret).create({ metadata: { name: "taken", namespace: "default" } });
+  const runs: number[] = [];
+  const operator = operatorOf(
+    things().reconcile(async (_object, ctx) => {
+      runs.push(Date.now());
+      await ctx.client.api(Secret).create({ metadata: { name: "taken", namespace: "default" } });
+    }),
+  );
+  await using _running = start(operator, server.client(), time);
+  await leap(time, 62_900);
+  assertEquals([gaps(runs), log.texts("error")], [[1, 2, 4, 8, 16], []]);
+  await leap(time, 70_000);
+  assertEquals([gaps(runs).slice(5), log.texts("error")], [[32, 64], [
+    "Reconcile of default/a failed",
+    "Reconcile of default/a failed",
+  ]]);
+});
+
 Deno.test("B25: a deletion that only the answer to an own write tells of is acted on, before the watch tells, or though it never does", async () => {
   using time = new FakeTime();
   await using server = await serverOf();

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { Client, type ClientOptions } from "../client.ts";
+import { goneObjects } from "../_gone_objects.ts";
 import { addFinalizer } from "../finalizer.ts";
 import { Informer, type InformerEvent, type InformerOptions } from "../informer.ts";
 import { ConfigMap } from "../kinds.ts";
@@ -197,6 +198,42 @@ Deno.test("B10: of five pages of 500 the third expires: nothing is deleted, adde
     assertEquals([query.resourceVersion, query.resourceVersionMatch], [undefined, undefined]);
   }
   assertEquals(versions(server.watches), ["100", "300"]);
+});
+
+Deno.test("B10: a server that pages on its own is read to its end, by a live list and by a new leader, and half of it is no answer", async () => {
+  using time = new FakeTime(0);
+  const server = new ScriptedServer();
+  const half = json(list([configMap("a", 5)], 10, "t"));
+  const rest = json(list([configMap("b", 6)], 10));
+  server.on("GET", PATH, half, rest).always("GET", WATCH, stream());
+  await using client = new Client({ fetch: server.fetch, now: () => Date.now(), random: () => 0 });
+  const informer = new Informer(client, ConfigMap, { now: () => Date.now() });
+  const stop = new AbortController();
+  const run = informer.run(stop.signal);
+  await settle(time);
+  assertEquals(informer.size, 2);
+  const gone = () => goneObjects(client, informer, { signal: stop.signal, now: () => Date.now(), random: () => 0 });
+  server.on("GET", PATH, half, rest);
+  assertEquals(await gone(), new Map());
+  server.on("GET", PATH, half, status(410, EXPIRED), half, json(list([], 10)));
+  const asked = gone();
+  await leap(time, 5_000);
+  assertEquals(await asked, new Map([["default/b", "uid-b"]]));
+  stop.abort();
+  await settle(time);
+  await run;
+
+  const seen: unknown[] = [];
+  const controller = things().reconcile(async (_object, ctx) => {
+    seen.push(await ctx.list(ConfigMap).then((all) => all.map(({ metadata }) => metadata.name), (error) => error.code));
+  });
+  server.on("GET", THINGS, json(list([served("x", 5) as never, served("y", 5) as never], 10)))
+    .always("GET", `${THINGS}?watch`, stream())
+    .on("GET", PATH, half, rest, half, status(410, EXPIRED));
+  await using _running = start(operatorOf(controller.concurrency(1)), client, time);
+  await leap(time, 1_000);
+  assertEquals(seen, [["a", "b"], 410]);
+  assertEquals(server.unexpected, []);
 });
 
 Deno.test("B12: a streaming list that is begun anew must not be older than what was seen", async () => {
