@@ -1,5 +1,5 @@
 /**
- * Runs programs that cannot outlive this process, even when it is killed: a shell between them ends them when its input closes.
+ * Runs programs that cannot outlive this process or test module, even when it is killed: a shell ends them when its input closes.
  *
  * ```ts
  * import { Supervisor } from "./_supervisor.ts";
@@ -53,6 +53,8 @@ export class Supervisor implements AsyncDisposable {
       stdin: "piped",
       stdout: "null",
       stderr: "null",
+      // Else Deno kills the shell, and so nobody ends the programs, when only a worker or a test module dies.
+      detached: true,
     }).spawn();
     this.#input = this.#child.stdin.getWriter();
   }

@@ -188,6 +188,26 @@ Deno.test("Supervisor's programs and folder are gone soon after its process was 
   assertEquals(await runs(pid), false);
 });
 
+Deno.test("Supervisor's programs and folder are gone soon after the worker that ran them was ended, as a test module is", async () => {
+  const program = `
+    import { Supervisor } from ${JSON.stringify(import.meta.resolve("../testing/_supervisor.ts"))};
+    const supervisor = await Supervisor.start();
+    for (let index = 0; index < 9; index++) await supervisor.run("sleeper" + index, ["sleep", "60"]);
+    postMessage(supervisor.folder);
+  `;
+  const worker = new Worker(URL.createObjectURL(new Blob([program], { type: "text/javascript" })), { type: "module" });
+  const { promise, resolve } = Promise.withResolvers<string>();
+  worker.onmessage = ({ data }) => resolve(data);
+  const folder = await promise;
+  const pids = Array.from({ length: 9 }, (_, index) => Number(Deno.readTextFileSync(`${folder}/sleeper${index}.pid`)));
+  worker.terminate();
+  for (let attempt = 0; await exists(folder); attempt++) {
+    assert(attempt < 1000, `${folder} is still there`);
+    await delay(25);
+  }
+  for (const pid of pids) assertEquals(await runs(pid), false);
+});
+
 Deno.test("ControlPlane.start() tries other ports when a port is taken, but not for ever", async () => {
   const counter = await Deno.makeTempFile();
   const assets = await fakeAssets("sleep 60", `echo x >>${counter}; echo 'bind: address already in use'; exit 1`);
