@@ -216,8 +216,8 @@ export class Exchange {
     const { method, path } = outline;
     const call = link([outer.signal]);
     let line: Line | undefined;
-    let host = "";
-    let secrets: readonly string[] = [];
+    let connection: Connection | undefined;
+    const secrets = (): string[] => connection ? secretsOf(connection) : [];
     let timedOut = false;
     let streaming = false;
     const started = this.#now();
@@ -226,11 +226,9 @@ export class Exchange {
       call.abort(new DOMException("The deadline passed", "TimeoutError"));
     });
     try {
-      const connection = await this.#resolve(call.signal);
+      connection = await this.#resolve(call.signal);
       // At the last moment: while credentials were read, the right to send may have been lost.
       for (const guard of guards) guard();
-      host = new URL(connection.server).host;
-      secrets = secretsOf(connection);
       line = this.#transport.line(lane, connection);
       const response = await sendOn(line, {
         method,
@@ -240,7 +238,7 @@ export class Exchange {
         signal: call.signal,
         once: !isRepeatable(outline),
       });
-      tell({ method, host, code: response.status });
+      tell({ method, host: line.host, code: response.status });
       if (lane === "stream" && response.ok) {
         streaming = true;
         const used = line;
@@ -249,7 +247,8 @@ export class Exchange {
           outer.unlink();
           if (call.signal.aborted && isLate(call.signal.reason)) this.#transport.replace(used);
         };
-        const fail = (error: unknown): Error => noAnswer(method, path, "the stream broke", redactError(error, secrets));
+        const fail = (error: unknown): Error =>
+          noAnswer(method, path, "the stream broke", redactError(error, secrets()));
         const body = watched(response.body, call.signal, finish, fail);
         const { status, headers } = response;
         return { connection, response: new Response(body, { status, headers }), text: "" };
@@ -257,9 +256,9 @@ export class Exchange {
       if (response.ok) return { connection, response, text: await readText(response.body, call.signal) };
       const text = await readText(response.body, call.signal, { limit: MAX_ERROR_BODY, cut: true });
       // A server, or a proxy before it, may repeat what it was sent.
-      return { connection, response, text: redact(text, secrets) };
+      return { connection, response, text: redact(text, secrets()) };
     } catch (error) {
-      if (line && !outer.signal.aborted) tell({ method, host, code: "<error>" });
+      if (line && !outer.signal.aborted) tell({ method, host: line.host, code: "<error>" });
       // Over HTTP/2 a request that is given up leaves its connection to the next one, be it dead or alive.
       const doubtful = timedOut || (outer.signal.aborted && this.#now() - started >= DOUBTFUL);
       if (line && doubtful) this.#transport.replace(line);
@@ -272,7 +271,7 @@ export class Exchange {
         });
       }
       // without a line it is the credentials, or the TLS settings, that are wrong
-      throw line ? noAnswer(method, path, "the request failed", redactError(error, secrets)) : error;
+      throw line ? noAnswer(method, path, "the request failed", redactError(error, secrets())) : error;
     } finally {
       cancelTimer();
       if (!streaming) call.unlink();

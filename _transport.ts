@@ -40,7 +40,7 @@ export type Fetch = (request: Request) => Promise<Response>;
 export interface Outgoing {
   readonly method: string;
   readonly url: string;
-  readonly headers: readonly (readonly [string, string])[];
+  readonly headers: [string, string][];
   readonly body: string | undefined;
   readonly signal: AbortSignal;
   /** Must reach the server once at most, whatever happens to the connection. */
@@ -49,6 +49,8 @@ export interface Outgoing {
 
 /** Pooled connections of one lane to one server with one set of TLS settings. */
 export interface Line {
+  /** Host and port of the server. */
+  readonly host: string;
   /** Sends a request; redirects are answers. */
   send(request: Outgoing): Promise<Response>;
   /** Takes no more requests: what is under way goes on, then its connections close. */
@@ -92,14 +94,20 @@ export class Transport {
 
   #open(connection: Connection): Line {
     const fetch = this.#fetch;
-    if (fetch) return { send: (outgoing) => fetch(toRequest(outgoing, outgoing.body ?? null)), retire: () => {} };
+    if (fetch) {
+      const send: Line["send"] = (outgoing) => fetch(toRequest(outgoing, outgoing.body ?? null));
+      return { host: hostOf(connection), send, retire: () => {} };
+    }
     return needsNode(connection) ? new NodeLine(connection) : new DenoLine(connection);
   }
 }
 
 function toRequest({ url, method, headers, signal }: Outgoing, body: BodyInit | null): Request {
-  const entries = headers.map(([name, value]): [string, string] => [name, value]);
-  return new Request(url, { method, headers: entries, body, signal, redirect: "manual" });
+  return new Request(url, { method, headers, body, signal, redirect: "manual" });
+}
+
+function hostOf({ server }: Connection): string {
+  return new URL(server).host;
 }
 
 /** True for what `Deno.createHttpClient` has no setting for: no check, another server name, a header sent several times. */
@@ -109,10 +117,12 @@ function needsNode(connection: Connection): boolean {
 }
 
 class DenoLine implements Line {
+  readonly host: string;
   readonly #client: Deno.HttpClient;
 
   constructor(connection: Connection) {
     const { server, ca, cert, key, proxy } = connection;
+    this.host = hostOf(connection);
     try {
       this.#client = Deno.createHttpClient({
         ...(ca ? { caCerts: [...ca] } : {}),
@@ -143,6 +153,7 @@ class DenoLine implements Line {
 }
 
 class NodeLine implements Line {
+  readonly host: string;
   readonly #agent: http.Agent;
   /** Opens a connection per request: one that is reused may be sent a request twice. */
   readonly #onceAgent: http.Agent;
@@ -152,6 +163,7 @@ class NodeLine implements Line {
 
   constructor(connection: Connection) {
     const { server, ca, cert, key, serverName, insecure, proxy } = connection;
+    this.host = hostOf(connection);
     if (proxy !== undefined) {
       throw new TypeError(
         `Cannot connect to ${server}: a proxy cannot be combined with insecure-skip-tls-verify, tls-server-name or ` +

@@ -300,7 +300,10 @@ export function applyPatch(options: ApplyOptions): ApplyResult {
     if (!isEmpty(reset)) fields = recursiveDifference(fields, reset);
     managers.set(id, { ...self, time: last?.time, fields });
     let object = merge(type, stored, applied);
-    if (last !== undefined && !isEmpty(last.fields)) object = pruned(type, object, managers, last.fields);
+    // Nothing is taken out where all that was applied before is applied again, as mostly.
+    if (last !== undefined && !isEmpty(difference(last.fields, fields))) {
+      object = pruned(type, object, managers, last.fields);
+    }
     const problem = versionProblem(writtenIn(managers), apiVersion, options.versions, stored, object as object);
     if (problem !== undefined) throw new PatchError(problem, 500, "");
     const changes = filtered(compare(type, stored, object), reset);
