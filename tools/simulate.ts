@@ -10,9 +10,9 @@
  */
 import { parseArgs } from "node:util";
 import { storyOf } from "../testing/simulation/_report.ts";
-import { drawSchedule, shorten } from "../testing/simulation/_search.ts";
+import { shorten } from "../testing/simulation/_search.ts";
 import { simulateOnce } from "../testing/simulation/_simulation.ts";
-import { planOf, SCENARIOS } from "../tests/simulation/scenarios.ts";
+import { planOf, SCENARIOS, scheduleOf } from "../tests/simulation/scenarios.ts";
 
 const { values } = parseArgs({
   args: Deno.args,
@@ -39,7 +39,7 @@ const started = performance.now();
 let passed = 0, failed = 0, requests = 0, virtual = 0;
 for (let seed = from; seed < from + count; seed++) {
   const scenario = names[seed % names.length]!;
-  const schedule = drawSchedule(seed, planOf(scenario, seed), SCENARIOS[scenario]!.faults);
+  const schedule = scheduleOf(scenario, seed);
   const outcome = await simulateOnce(planOf(scenario, seed), schedule, { trace: values.trace });
   requests += outcome.requests;
   virtual += outcome.took;

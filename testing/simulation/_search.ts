@@ -27,16 +27,17 @@ export function without<T>(items: readonly T[], index: number): T[] {
   return items.filter((_, each) => each !== index);
 }
 
-/** Draws a schedule: actions in order at random times, and up to eight things that go wrong. */
+/** Draws a schedule: actions in order at random times, and up to so many things that go wrong. */
 export function drawSchedule(
   seed: number,
   plan: Plan,
   kinds: readonly PerturbationKind[] = PERTURBATIONS,
+  most = 8,
 ): Schedule {
   const random = new Random(seed, "schedule");
   const { horizon, replicas, resources } = plan;
   const times = plan.actions.map(() => random.below(horizon)).sort((one, other) => one - other);
-  const count = kinds.length === 0 ? 0 : random.below(9);
+  const count = kinds.length === 0 ? 0 : random.below(most + 1);
   return {
     seed,
     actions: times.map((at, index) => ({ at, index })),

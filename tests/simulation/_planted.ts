@@ -63,7 +63,7 @@ export const PLANTED: readonly PlantedFault[] = [
     file: "lifecycle.ts",
     right: "{ guard: () => term.check(), signal: term.signal }",
     wrong: "{ signal: undefined }",
-    scenario: "election",
+    scenario: "frozen",
   },
   {
     what: "The back-off begins anew at each failure",

@@ -10,8 +10,9 @@
  * @module
  */
 import { type PerturbationKind, PERTURBATIONS } from "../../testing/simulation/_perturbations.ts";
+import { drawSchedule } from "../../testing/simulation/_search.ts";
 import { Random } from "../../testing/simulation/_random.ts";
-import type { Plan } from "../../testing/simulation/_plan.ts";
+import type { Plan, Schedule } from "../../testing/simulation/_plan.ts";
 import { fleet } from "./_fleet.ts";
 
 interface Scenario {
@@ -19,6 +20,8 @@ interface Scenario {
   readonly replicas: readonly number[];
   /** What may go wrong. */
   readonly faults: readonly PerturbationKind[];
+  /** How much of it, at most. @default {8} */
+  readonly most?: number;
   /** What the user does. @default {everything} */
   readonly actions?: readonly string[];
 }
@@ -45,8 +48,14 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   handover: {
     replicas: [2],
-    faults: ["blind", "blind", "blind", "stall", "stop", "stop", "crash", "crash", "half open"],
+    faults: ["half open", "half open", "blind", "stop", "stop"],
     actions: ["create", "delete", "recreate"],
+  },
+  frozen: {
+    replicas: [2],
+    faults: ["pause", "pause", "pause", "slow"],
+    most: 12,
+    actions: ["create", "change", "change", "recreate", "spoil copy"],
   },
   writes: {
     replicas: [1, 2],
@@ -57,6 +66,12 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     faults: ["cut", "stall", "lag", "stale", "half open", "blind", "expired", "compaction", "restart"],
   },
 };
+
+/** What a seed of a scenario does. */
+export function scheduleOf(scenario: string, seed: number): Schedule {
+  const { faults, most } = SCENARIOS[scenario]!;
+  return drawSchedule(seed, planOf(scenario, seed), faults, most);
+}
 
 /** What a seed of a scenario simulates. */
 export function planOf(scenario: string, seed: number): Plan {
