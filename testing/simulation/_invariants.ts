@@ -99,15 +99,17 @@ const lifeAndDeathApart: Invariant = (_facts, report) => ({
   },
 });
 
-/** Nothing is reconciled of which a process has read that it is gone. */
-const theGoneRest: Invariant = (_facts, report) => {
-  const gone = new Map<Process, Set<string>>();
+/** Nothing is reconciled of which a process has read that it is gone, but at the very instant at which it reads that. */
+const theGoneRest: Invariant = ({ now }, report) => {
+  const gone = new Map<string, number>();
+  const idOf = (process: Process, uid: string): string => `${process.name} ${uid}`;
   return {
     readDeletion(process, uid) {
-      gone.set(process, (gone.get(process) ?? new Set()).add(uid));
+      gone.set(idOf(process, uid), now());
     },
     began(run) {
-      if (gone.get(run.process)?.has(uidOf(run.object))) report(`${of(run)} is reconciled after its deletion was seen`);
+      const since = gone.get(idOf(run.process, uidOf(run.object)));
+      if (since !== undefined && since < run.began) report(`${of(run)} is reconciled after its deletion was seen`);
     },
   };
 };
