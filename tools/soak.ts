@@ -28,6 +28,8 @@ const [CHANGE, RESET, RESTART, SAMPLE] = [60, 17_000, 70_000, 5000];
 const CATCH_UP = 120_000;
 /** How long nothing may happen after that, in ms. */
 const QUIET = 5000;
+/** How long the operator may take to end, in ms. */
+const STOP = 45_000;
 const MIB = 1024 * 1024;
 
 /** By how much the end may be above the beginning: a share of it, and a sum. */
@@ -64,10 +66,15 @@ class Subject implements AsyncDisposable {
     return JSON.parse(value);
   }
 
-  /** Ends it in order; answers with its exit code. */
-  async stop(): Promise<number> {
+  /** Ends it in order; answers with its exit code, or with nothing if it goes on for too long. */
+  async stop(): Promise<number | undefined> {
     await this.#input.close();
-    return (await this.#child.status).code;
+    const patience = new AbortController();
+    const ended = this.#child.status.then(({ code }) => code);
+    const late = delay(STOP, patience.signal).then(() => undefined, () => undefined);
+    const code = await Promise.race([ended, late]);
+    patience.abort();
+    return code;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -265,7 +272,8 @@ async function soak(plane: ControlPlane, proxy: TcpProxy, minutes: number, objec
   check("a quiet world is left alone", more === 0 ? undefined : `${more} reconciles in ${QUIET} ms`);
   checkFlat(samples.slice(1));
   const code = await subject.stop();
-  check("the operator ends in order", code === 0 ? undefined : `its exit code is ${code}`);
+  const end = code === undefined ? `it still runs after ${STOP} ms` : `its exit code is ${code}`;
+  check("the operator ends in order", code === 0 ? undefined : end);
 }
 
 const { values } = parseArgs({
