@@ -52,15 +52,8 @@ async function find(fault: PlantedFault): Promise<string | undefined> {
     await plant(fault, folder);
     const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: [
-        "run",
-        "-A",
-        "--no-check",
-        "--no-lock",
-        "tools/simulate.ts",
-        "--seeds",
-        values.seeds,
-        "--first",
-        "--brief",
+        ...["run", "-A", "--no-check", "--no-lock", "tools/simulate.ts", "--seeds", values.seeds, "--first", "--brief"],
+        ...(fault.scenario === undefined ? [] : ["--scenario", fault.scenario]),
       ],
       cwd: folder,
       signal: AbortSignal.timeout(LIMIT),
