@@ -114,15 +114,22 @@ const COSTS: Readonly<Record<string, (sizes: readonly number[]) => number>> = {
   sum: ([list = 1]) => list,
   max: ([list = 1]) => list,
   min: ([list = 1]) => list,
+  replace: ([text = 1]) => Math.ceil(text * 0.2),
 };
 const COMPARISONS = new Set(["_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"]);
 /** Functions that read a text once. */
 const READERS = new Set(
   ["isURL", "url", "isQuantity", "quantity", "isIP", "ip", "isCIDR", "cidr", "lowerAscii", "upperAscii", "trim"]
-    .concat(["split", "replace", "substring", "charAt", "int", "double", "bool", "duration", "timestamp", "join"]),
+    .concat(["split", "substring", "int", "double", "bool", "duration", "timestamp", "join"]),
 );
 /** Functions whose result is no larger than what they read. */
 const NO_LARGER = new Set(["lowerAscii", "upperAscii", "trim", "substring", "find", "split"]);
+
+/** The most that is left of a text when all parts of one size are replaced by others. */
+function replaced([text = 1, part = 1, by = 1]: readonly number[]): number {
+  if (part === 0) return text + (text + 1) * by;
+  return by <= part ? text : text + Math.ceil(text / part) * by;
+}
 
 /** The shape of what a function answers with, if nothing more is known. */
 function resultOf(name: string): Shape {
@@ -209,6 +216,7 @@ class Estimator {
     else if (name === "_+_" && shape !== ONE) shape = { size: (sizes[0] ?? 1) + (sizes[1] ?? 1), item: first?.item };
     else if (name === "_?_:_") shape = { size: Math.max(...sizes.slice(1)), item: second?.item, field: second?.field };
     else if (NO_LARGER.has(name)) shape = { size: sizes[0] ?? 1, item: () => ({ size: sizes[0] ?? 1 }) };
+    else if (name === "replace") shape = { size: replaced(sizes) };
     else if (name === "value" || name === "orValue") shape = first ?? UNKNOWN;
     return { cost: bounded(base + cost), shape };
   }

@@ -11,6 +11,7 @@
  */
 import { parseAll } from "@std/yaml";
 import { yamlError } from "./_yaml_error.ts";
+import { withBooleans } from "./_yaml_booleans.ts";
 import { repeatedKeys } from "./_yaml_keys.ts";
 import { duplicateKeys, syntaxError } from "./_json_text.ts";
 import { type Fields, isObject } from "./_objects.ts";
@@ -87,6 +88,11 @@ export function accepted(header: string | null, collection = false): Accepted {
   throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${listed}`, { details: {} });
 }
 
+/** The error for a watch in a format that does not come bit by bit. */
+export function notStreamed(): Error {
+  return notAcceptable(`only the following media types are accepted: ${STREAMED.slice(2)}`);
+}
+
 /** True if there is a known format in an Accept header, if only in a shape that is not served. */
 function offersKnown(header: string | null): boolean {
   return header !== null && header.split(",").some((each) => FORMATS.has(mediaType(each).type));
@@ -108,7 +114,7 @@ function onlyAccepted(): Error {
 
 /** Reads YAML as JSON has it: keys are strings, times too; of many documents the first. */
 export function parseYaml(text: string): unknown {
-  const [first = null] = parseAll(text, { schema: "core", allowDuplicateKeys: true }) as unknown[];
+  const [first = null] = parseAll(withBooleans(text), { schema: "core", allowDuplicateKeys: true }) as unknown[];
   return plain(first);
 }
 
@@ -126,11 +132,16 @@ export function checkSize(body: string): void {
 }
 
 /** What a body is written in. */
-export function bodyFormat(contentType: string | null): "json" | "yaml" {
+export function bodyFormat(contentType: string | null): "json" | "yaml" | "protobuf" {
   const type = mediaType(contentType || "application/json").type.toLowerCase();
   if (type === "application/json") return "json";
   if (type === "application/yaml") return "yaml";
-  throw unsupportedMediaType(
+  if (type === PROTOBUF) return "protobuf";
+  throw unknownFormat();
+}
+
+function unknownFormat(): Error {
+  return unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: ${REPRESENTATIONS}`,
   );
 }
@@ -167,6 +178,9 @@ export function wrongTypeMeta(value: Fields): string | undefined {
   return undefined;
 }
 
+/** What is said of a body that is said to be in protocol buffers, and is not. */
+export const NO_PROTOBUF = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]";
+
 /** How a body is read. */
 export interface ReadOptions {
   /** True if the body must say its kind, as that of a custom resource. @default {false} */
@@ -181,10 +195,13 @@ export function readBody(
   { named = false }: ReadOptions = {},
 ): ReadBody {
   const format = bodyFormat(contentType);
+  if (format === "protobuf" && named) throw unknownFormat();
   checkSize(body);
   const refuse = (why: string): never => {
     throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${hex(body)})`);
   };
+  // What is in protocol buffers has become JSON before.
+  if (format === "protobuf") return refuse(body === "" ? "empty data" : NO_PROTOBUF);
   let value: unknown;
   try {
     value = format === "json" ? JSON.parse(body) : parseYaml(body);

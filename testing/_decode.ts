@@ -15,6 +15,7 @@ import type { Call } from "./_call.ts";
 import { type Fields, isObject, type Kube, ordered } from "./_objects.ts";
 import { type FieldValidation, fieldValidation } from "./_options.ts";
 import { decodeBuiltin } from "./_decode_builtin.ts";
+import { goKindOf } from "./_go_decode.ts";
 import { visitKeys } from "./_json_text.ts";
 import { decodeCustom, misplacedFields } from "./_decode_custom.ts";
 import { isRegistered, type KindName } from "./_registered.ts";
@@ -109,6 +110,8 @@ export interface DecodeOptions {
   readonly sorted?: boolean | undefined;
   /** True if what was applied is to be decoded: nulls that may not be are left for the validation. */
   readonly applied?: boolean | undefined;
+  /** True if an object of a built-in kind was made from others, not read from a text. */
+  readonly converted?: boolean | undefined;
   /** What is stored, as its schema wants it: what the object shares with that is not looked at again. */
   readonly live?: Kube | undefined;
 }
@@ -120,13 +123,14 @@ export function decode(call: Call, value: Fields, options: DecodeOptions = {}): 
   checkKind(call, value);
   if (value.metadata !== undefined && value.metadata !== null && !isObject(value.metadata)) {
     const found = Array.isArray(value.metadata) ? "array" : typeof value.metadata;
+    if (options.converted && !info.custom) throw refuse(`cannot restore struct from: ${goKindOf(value.metadata)}`);
     const where = info.custom ? "value" : `struct field ${info.kind}.metadata`;
     throw refuse(`json: cannot unmarshal ${found} into Go ${where} of type v1.ObjectMeta`);
   }
   const given = ordered(value, info.apiVersion, info.kind);
   const { object, problems } = info.custom
     ? decodeCustom(info, given, refuse, options)
-    : decodeBuiltin(info, given, refuse);
+    : decodeBuiltin(info, given, refuse, options.converted);
   const found = [...duplicates, ...problems];
   if (found.length > 1 && !info.custom) arrange(found, problems, options.sorted ? "" : call.body);
   unknownFields(found, fieldValidation(call.query), call.warnings, refuse);

@@ -22,12 +22,17 @@ export interface Decoded {
   readonly problems: string[];
 }
 
-/** Decodes an object. */
-export function decodeBuiltin(info: ResourceInfo, object: Kube, refuse: (why: string) => StatusError): Decoded {
+/** Decodes an object that was read from a text, or made from others. */
+export function decodeBuiltin(
+  info: ResourceInfo,
+  object: Kube,
+  refuse: (why: string) => StatusError,
+  converted = false,
+): Decoded {
   const schema = builtinSchema(info.group, info.version, info.kind);
   if (!schema) return { object, problems: [] };
   try {
-    const { object: decoded, unknown } = decodeGo(object, schema);
+    const { object: decoded, unknown } = decodeGo(object, schema, converted ? "converted" : "read");
     const problems = unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
     const result = ordered(decoded, info.apiVersion, info.kind);
     // No managers are not the same as managers that were not said.

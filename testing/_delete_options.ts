@@ -12,7 +12,7 @@
  */
 import { builtinSchema } from "./_builtin.ts";
 import type { Call } from "./_call.ts";
-import { bodyFormat, checkSize, notAnObject, parseYaml } from "./_codec.ts";
+import { bodyFormat, checkSize, NO_PROTOBUF, notAnObject, parseYaml } from "./_codec.ts";
 import { DecodeError, decodeGo } from "./_go_decode.ts";
 import { syntaxError } from "./_json_text.ts";
 import { type Fields, isObject } from "./_objects.ts";
@@ -50,6 +50,7 @@ export function readDeleteOptions(call: Call): DeleteOptions {
   const refuse = (why: string): never => {
     throw badRequest(`couldn't get version/kind; json parse error: ${why}`);
   };
+  if (format === "protobuf") throw badRequest(NO_PROTOBUF);
   let value: unknown;
   try {
     value = format === "json" ? JSON.parse(body) : parseYaml(body);

@@ -17,13 +17,21 @@ import { forbidden, notFound } from "./_status.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 
+/** True for a change of nothing but what a garbage collector must write to delete an object. */
+function changesForCollectorOnly(object: Kube, old: Kube): boolean {
+  const rest = ({ metadata, ...others }: Kube): unknown => {
+    const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...kept } = metadata;
+    return { ...others, metadata: kept };
+  };
+  return equal(rest(object), rest(old));
+}
+
 /** Refuses a role, or a binding to one, that grants more than the user has. */
 export function checkEscalation(call: Call, object: Kube, old?: Kube): void {
   const { info, server, user } = call;
   if (!server.authorizes || info.group !== GROUP) return;
   const binding = info.plural.endsWith("bindings");
-  const members = binding ? ["subjects", "roleRef"] : ["rules", "aggregationRule"];
-  if (old && members.every((member) => equal(old[member], object[member]))) return;
+  if (old && changesForCollectorOnly(object, old)) return;
   const namespace = info.namespaced ? call.asked.namespace : "";
   const name = object.metadata.name ?? "";
   const rbac = new Rbac(server.store);

@@ -153,7 +153,8 @@ async function receive(request: Request): Promise<{ body: string; headers: Heade
   const { headers } = request;
   if (headers.get("content-type") !== PROTOBUF) return { body: await request.text(), headers };
   const bytes = new Uint8Array(await request.arrayBuffer());
-  if (!isProtobuf(bytes)) return { body: "", headers };
+  // What is none is refused where the body is read.
+  if (!isProtobuf(bytes)) return { body: new TextDecoder().decode(bytes), headers };
   const json = new Headers(headers);
   json.set("content-type", "application/json");
   return { body: JSON.stringify(readProtobuf(bytes)), headers: json };

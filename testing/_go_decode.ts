@@ -31,12 +31,14 @@ export class DecodeError extends Error {
 }
 
 /**
- * Decodes an object of a built-in kind.
+ * Decodes an object of a built-in kind. What was read from a text is held to it; what is converted, as the results of a
+ * strategic merge and of an apply are, says in other words what does not fit, and loses the digits of an integer that is
+ * too large.
  *
  * @throws {DecodeError} If a value has the wrong type.
  */
-export function decodeGo(object: object, schema: Schema): Decoded {
-  const decoder = new Decoder();
+export function decodeGo(object: object, schema: Schema, how: "read" | "converted" = "read"): Decoded {
+  const decoder = new Decoder(how === "converted");
   return { object: decoder.struct(object as JsonObject, schema, ""), unknown: decoder.unknown };
 }
 
@@ -103,10 +105,16 @@ function microTime(text: string): string {
 
 class Decoder {
   readonly unknown: string[] = [];
+  readonly #converts: boolean;
   #struct = "";
   #field = "";
 
+  constructor(converts: boolean) {
+    this.#converts = converts;
+  }
+
   #misfit(value: unknown, schema: Schema): never {
+    if (this.#converts) throw new DecodeError(unconverted(value, schema));
     const kind = jsonKind(value);
     const whole = schema.type === "integer" && kind === "number" ? `number ${value}` : kind;
     const type = NAMED[`${this.#struct}.${this.#field.split(".").at(-1)}`] ?? goType(schema);
@@ -157,7 +165,9 @@ class Decoder {
       case "array":
         return Array.isArray(value) ? this.#list(value, schema, path) : this.#misfit(value, schema);
       case "integer":
-        return Number.isInteger(value) && fitsInteger(value as number, schema) ? value : this.#misfit(value, schema);
+        if (!Number.isInteger(value)) this.#misfit(value, schema);
+        if (fitsInteger(value as number, schema)) return value;
+        return this.#converts ? lowBits(value as number) : this.#misfit(value, schema);
       case "number":
         return typeof value === "number" ? value : this.#misfit(value, schema);
       case "boolean":
@@ -203,6 +213,41 @@ class Decoder {
     }
     return out ?? value;
   }
+}
+
+/** What a converter calls a JSON value. */
+export function goKindOf(value: unknown): string {
+  if (Array.isArray(value)) return "slice";
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  return typeof value === "boolean" ? "bool" : typeof value === "string" ? "string" : "map";
+}
+
+/** What a converter says of a value that does not fit. */
+function unconverted(value: unknown, schema: Schema): string {
+  const kind = goKindOf(value);
+  if (schema.format === "int-or-string") {
+    const what = kind === "float64" ? `number ${value}` : jsonKind(value);
+    return `json: cannot unmarshal ${what} into Go value of type int32`;
+  }
+  switch (schema.type) {
+    case "array":
+      return `cannot restore slice from ${kind}`;
+    case "object":
+      return schema.properties === undefined
+        ? `cannot restore map from ${kind}`
+        : `cannot restore struct from: ${kind}`;
+    case "string":
+      if (kind === "int64") return `cannot convert int64 to ${goType(schema)}`;
+      break;
+    case "integer":
+      if (kind === "float64") return `cannot convert float64 to ${goType(schema)}`;
+  }
+  return `unrecognized type: ${goType(schema)}`;
+}
+
+/** What is left of an integer in 32 bits. */
+function lowBits(value: number): number {
+  return Number(BigInt.asIntN(32, BigInt(value)));
 }
 
 /** Where Go stops to read a text as base64. */

@@ -19,6 +19,7 @@ import type { Fields, Kube } from "./_objects.ts";
 import { checkWriteOptions } from "./_options.ts";
 import { checkName } from "./_identity.ts";
 import { patch } from "./_patch.ts";
+import { proxy } from "./_proxy.ts";
 import { encodeList, find, get, list, representation } from "./_read.ts";
 import { bind } from "./_pods_binding.ts";
 import { evict } from "./_pods_eviction.ts";
@@ -66,7 +67,9 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
   if (subresource !== "") {
     const sub = info.subresources.get(subresource);
     // What follows the subresource is not looked at for custom resources.
-    if (!sub || (asked.rest.length > 0 && !info.custom)) throw info.custom ? notFound(info, asked.name) : noResource();
+    if (!sub || (asked.rest.length > 0 && !info.custom && subresource !== "proxy")) {
+      throw info.custom ? notFound(info, asked.name) : noResource();
+    }
     if (!sub.verbs.includes(verb) || (call.method === "HEAD" && !info.custom)) throw refuseVerb(call);
     checkAccept(call);
     if (subresource === "scale") return scale(call);
@@ -74,6 +77,7 @@ export function handle(call: Call): Answer | ReadableStream<Uint8Array> {
     if (subresource === "finalize") return put(call);
     if (subresource === "eviction") return evict(call);
     if (subresource === "log") return podLog(call);
+    if (subresource === "proxy") return proxy(call);
     if (info.storage === "pods" && STREAMS.has(subresource)) return connect(call);
     if (subresource === "binding" && verb === "create") return bind(call);
     if (subresource !== "status" && !behaviourOf(info).parts?.[subresource]) throw noResource();

@@ -52,6 +52,15 @@ export function equalJson(a: unknown, b: unknown): boolean {
   return size === 0;
 }
 
+/** A JSON value with the members of its objects in order, as Go writes maps. */
+export function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (!isObject(value)) return value;
+  const sorted: JsonObject = {};
+  for (const key of Object.keys(value).sort()) putMember(sorted, key, sortedKeys(value[key]));
+  return sorted;
+}
+
 /** Copies a JSON value, all the way down. */
 export function cloneJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;

@@ -185,8 +185,8 @@ function fixedStatefulSet({ spec }: Fields, old: Fields): Cause[] {
 }
 
 function validateRevision({ data, revision = 0 }: Fields): Cause[] {
-  const causes = data === undefined || data === null ? [cause.required("data", "data is mandatory")] : [];
-  return [...causes, ...negatives({ revision }, ["revision"], "")];
+  const causes = negatives({ revision }, ["revision"], "");
+  return data === undefined || data === null ? [...causes, cause.required("data", "data is mandatory")] : causes;
 }
 
 const { deployments, replicaSets, controllers, daemonSets, statefulSets } = counts;

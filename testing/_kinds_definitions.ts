@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { isEmpty } from "./_checks.ts";
 import { CLEANUP } from "./_definitions.ts";
 import { definitionWarnings } from "./_definition_warnings.ts";
 import { validateDefinition, validateDefinitionUpdate } from "./_definition_rules.ts";
@@ -24,6 +25,11 @@ function defaultWebhook(conversion: Fields): void {
   if (clientConfig === undefined && !conversionReviewVersions?.length) delete conversion.webhook;
 }
 
+/** The name of the version that objects are stored in. */
+function storageOf(spec: Fields | undefined): string | undefined {
+  return (spec?.versions ?? []).find((each: Fields) => each.storage)?.name;
+}
+
 /** The behaviour. */
 export const DEFINITION: Behaviour = {
   status: true,
@@ -32,8 +38,12 @@ export const DEFINITION: Behaviour = {
   conditionalUpdate: true,
   marksItself: true,
   bareFinalizers: true,
-  defaults: ({ spec }) => {
+  defaults: ({ spec, status }) => {
     if (!spec) return;
+    if (isEmpty(status?.storedVersions)) {
+      const storage = storageOf(spec);
+      if (status && storage) status.storedVersions = [storage];
+    }
     const names: Fields = spec.names ??= {};
     names.singular ||= String(names.kind ?? "").toLowerCase();
     if (names.kind) names.listKind ||= `${names.kind}List`;
@@ -41,7 +51,7 @@ export const DEFINITION: Behaviour = {
     defaultWebhook(spec.conversion);
   },
   prepareCreate: (object) => {
-    const storage = (object.spec?.versions ?? []).find((each: Fields) => each.storage)?.name;
+    const storage = storageOf(object.spec);
     object.status = {
       conditions: null,
       acceptedNames: { plural: "", kind: "" },
@@ -49,7 +59,7 @@ export const DEFINITION: Behaviour = {
     };
   },
   prepareUpdate: (object) => {
-    const storage = (object.spec?.versions ?? []).find((each: Fields) => each.storage)?.name;
+    const storage = storageOf(object.spec);
     const stored: string[] = object.status?.storedVersions ?? [];
     if (storage && !stored.includes(storage)) {
       object.status = { ...object.status, storedVersions: [...stored, storage] };

@@ -13,7 +13,7 @@ import { builtinSchema } from "./_builtin.ts";
 import { causesOf, named } from "./_checks.ts";
 import { decodeGo } from "./_go_decode.ts";
 import type { Behaviour } from "./_kind.ts";
-import { validateQualified } from "./_metadata.ts";
+import { validatePrefix, validateQualified } from "./_metadata.ts";
 import { equal, type Fields, ordered } from "./_objects.ts";
 import { type Cause, cause } from "./_status.ts";
 
@@ -90,6 +90,7 @@ function validate(object: Fields, apiVersion: string): Cause[] {
   }
   if (apiVersion !== V1) return causes;
   const own = event.metadata.name ?? "";
+  if (event.metadata.generateName) causes.push(...validatePrefix(event.metadata.generateName, "subdomain"));
   if (own !== "") causes.push(...causesOf(named("subdomain"), own, "metadata.name"));
   causes.push(...validateSeries(event));
   if (!event.eventTime) causes.push(cause.required("eventTime"));

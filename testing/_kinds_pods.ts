@@ -10,7 +10,7 @@
  * @module
  */
 import type { Behaviour } from "./_kind.ts";
-import type { Fields } from "./_objects.ts";
+import { type Fields, isObject } from "./_objects.ts";
 import { validatePodSpec, validateTemplate } from "./_pods.ts";
 import { preparePod, prepareUpdate } from "./_pods_admission.ts";
 import { validateDebugging, validatePodStatus, validatePodUpdate, validateResize } from "./_pods_update.ts";
@@ -142,13 +142,17 @@ const PARTS: NonNullable<Behaviour["parts"]> = {
     }),
 };
 
-/** Says the address of a pod twice, and keeps how it is served. */
+/** Says the address of a pod twice: the single one counts. */
+function sameAddresses({ status }: Fields): void {
+  if (!isObject(status)) return;
+  const first = status.podIPs?.[0]?.ip;
+  if (status.podIP && status.podIP !== first) status.podIPs = [{ ip: status.podIP }];
+  else if (first) status.podIP = first;
+}
+
+/** Keeps how a pod is served. */
 function prepareStatus(pod: Fields, { status: old = {} }: Fields): void {
   const status = pod.status = { ...pod.status };
-  if (status.podIP && status.podIPs?.[0]?.ip !== status.podIP) {
-    const changed = status.podIP !== old.podIP || !status.podIPs?.length;
-    if (changed || status.podIPs.length === 1) status.podIPs = [{ ip: status.podIP }];
-  }
   if (!status.qosClass && old.qosClass) status.qosClass = old.qosClass;
   if (!status.observedGeneration && old.observedGeneration) status.observedGeneration = old.observedGeneration;
 }
@@ -160,6 +164,7 @@ export const PODS: Readonly<Record<string, Behaviour>> = {
     statusKeeps: ["ownerReferences"],
     returnsDeleted: true,
     desired: ({ spec }) => spec,
+    defaults: sameAddresses,
     prepareCreate: preparePod,
     prepareUpdate,
     parts: PARTS,

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { isEmpty } from "./_checks.ts";
+import { emptyToNull, isEmpty } from "./_checks.ts";
 import type { Behaviour } from "./_kind.ts";
 import { validateQualified } from "./_metadata.ts";
 import { equal, type Fields } from "./_objects.ts";
@@ -193,5 +193,10 @@ export const QUOTAS: Readonly<Record<string, Behaviour>> = {
         : [cause.invalid("spec.scopes", now, "field is immutable")];
     },
   },
-  limitranges: { createOnUpdate: true, validate: validateLimits },
+  limitranges: {
+    createOnUpdate: true,
+    prepareCreate: ({ spec }) => emptyToNull(spec, "limits"),
+    prepareUpdate: ({ spec }) => emptyToNull(spec, "limits"),
+    validate: validateLimits,
+  },
 };

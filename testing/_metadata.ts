@@ -190,16 +190,16 @@ function validateFinalizers(finalizers: readonly string[] | undefined): Cause[] 
   return causes;
 }
 
+/** What is wrong with the beginning of names: a dash at its end, with what is before it, counts as a letter. */
+export function validatePrefix(prefix: string, rule: NameRule): Cause[] {
+  return validateName(prefix.replace(/.-$/s, "a"), rule)
+    .map((why) => cause.invalid("metadata.generateName", prefix, why));
+}
+
 /** What is wrong with the metadata of an object; finalizers of those who are not `lenient` need a domain. */
 export function validateMetadata(meta: DraftMeta, namespaced: boolean, rule: NameRule, lenient = false): Cause[] {
   const causes: Cause[] = [];
-  if (meta.generateName) {
-    // A dash at the end, with what is before it, counts as a letter.
-    const prefix = meta.generateName.replace(/.-$/s, "a");
-    causes.push(
-      ...validateName(prefix, rule).map((why) => cause.invalid("metadata.generateName", meta.generateName, why)),
-    );
-  }
+  if (meta.generateName) causes.push(...validatePrefix(meta.generateName, rule));
   if (!meta.name) causes.push(cause.required("metadata.name", "name or generateName is required"));
   else causes.push(...validateName(meta.name, rule).map((why) => cause.invalid("metadata.name", meta.name, why)));
   if (namespaced && !meta.namespace) causes.push(cause.required("metadata.namespace"));

@@ -18,10 +18,11 @@ import { type Conflict, conflictCauses, conflictMessage } from "./_conflicts.ts"
 import { answerOf } from "./_encode.ts";
 import { jsonPatch, mergePatch, PatchError } from "./_json_patch.ts";
 import { checkName } from "./_identity.ts";
+import { sortedKeys } from "./_json.ts";
 import { duplicateKeys } from "./_json_text.ts";
 import { applyPatch, describe } from "./_managed_fields.ts";
 import { clone, type Fields, isObject, type Kube, timestamp } from "./_objects.ts";
-import { checkWriteOptions, fieldValidation } from "./_options.ts";
+import { checkWriteOptions, fieldValidation, parseFlag } from "./_options.ts";
 import { resetBy, schemaOf } from "./_ownership.ts";
 import { readPatch } from "./_patch_body.ts";
 import { strategicMerge } from "./_strategic.ts";
@@ -80,9 +81,15 @@ export function patch(call: Call): Answer {
   const given = { ...patched };
   const shown = (): string => type === "strategic" ? goPrint(value) : inGoOrder(given, call.info.custom !== undefined);
   const refuse = (why: string): StatusError => unprocessable(shown(), why);
-  matchKind(call, patched, old, refuse);
+  matchKind(call, type, patched, old, refuse);
   const known = isAsStored(call.info, live!) ? old : undefined;
-  const object = decode(call, patched, { refuse, duplicates: problems, sorted: true, live: known });
+  const object = decode(call, patched, {
+    refuse,
+    duplicates: problems,
+    sorted: true,
+    live: known,
+    converted: type === "strategic",
+  });
   return answerOf(call.info, 200, update(call, live!, object, { subresource }));
 }
 
@@ -122,14 +129,23 @@ function ownMetadata(metadata: unknown): unknown {
 
 /** Refuses a patch that makes another kind of an object; a kind that was taken away stays. */
 function matchKind(
-  { info, query, warnings }: Call,
+  call: Call,
+  type: PatchType,
   patched: Fields,
   old: Kube,
   refuse: (why: string) => StatusError,
 ): void {
+  const { info, query, warnings } = call;
   if (info.custom) checkTypeMeta(patched, refuse);
-  patched.kind ??= old.kind;
-  patched.apiVersion ??= old.apiVersion;
+  else if (type !== "strategic" && !patched.apiVersion) {
+    // Without its version the text of a built-in kind is read as nothing, which has neither members nor a name.
+    const members = Object.keys(patched).filter((name) => name !== "apiVersion" && name !== "kind").sort();
+    const problems = members.map((name) => `unknown field ${JSON.stringify(name)}`);
+    unknownFields(problems, fieldValidation(query), warnings, refuse);
+    checkName(call, {});
+  }
+  patched.kind ||= old.kind;
+  patched.apiVersion ||= old.apiVersion;
   if (patched.apiVersion === old.apiVersion && (patched.kind === old.kind || info.custom)) return;
   if (!info.custom) throw refuse(`no kind "${patched.kind}" is registered for version "${patched.apiVersion}"`);
   unknownFields(misplacedFields(info, patched), fieldValidation(query), warnings, refuse);
@@ -216,7 +232,7 @@ function apply(call: Call, subresource: string): Answer {
       ...(old ? { live: old } : {}),
       applied: mine,
       manager: writerOf(call),
-      force: query.get("force") === "true",
+      force: parseFlag(query.get("force")),
       schema: schemaOf(info),
       apiVersion: info.apiVersion,
       versions: info.custom?.versions,
@@ -235,7 +251,7 @@ function apply(call: Call, subresource: string): Answer {
   if (uid) merged.metadata.uid = uid;
   if (resourceVersion !== undefined && live) merged.metadata.resourceVersion = resourceVersion;
   if (writerOf(call) === "kubectl") syncLastApplied(merged, applied);
-  const object = decode(call, merged, { applied: true, refuse: (why) => inconvertible(applied, why) });
+  const object = decode(call, merged, { applied: true, converted: true, refuse: (why) => inconvertible(applied, why) });
   if (!live) {
     mayCreate(call);
     return answerOf(info, 201, create(call, object, { tracked: true }));
@@ -247,9 +263,7 @@ function apply(call: Call, subresource: string): Answer {
 function inconvertible(applied: Fields, why: string): StatusError {
   const which = describe(applied);
   const [, kind] = which.split("; ");
-  const reason = why.replace(/^illegal base64/, "error decoding from json: $&")
-    .replace(/^json: cannot unmarshal number .* of type (int\d*)$/, "cannot convert float64 to $1")
-    .replace(/^(json: cannot unmarshal bool into Go) struct field .* of type intstr\..*$/, "$1 value of type int32");
+  const reason = why.replace(/^illegal base64/, "error decoding from json: $&");
   const how = `unable to convert unstructured object to ${kind}: ${reason}`;
   return internal(`failed to convert new object (${which}) to proper version: ${how}`);
 }
@@ -272,12 +286,6 @@ function syncLastApplied(merged: Fields, applied: Fields): void {
 function inGoOrder(patched: Fields, deep: boolean): string {
   const members = Object.keys(patched).sort().map((key) => [key, deep ? sortedKeys(patched[key]) : patched[key]]);
   return JSON.stringify(Object.fromEntries(members));
-}
-
-function sortedKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortedKeys);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sortedKeys(value[key])]));
 }
 
 export function applyConflict(conflicts: readonly Conflict[]): StatusError {

@@ -11,7 +11,7 @@
  * @module
  */
 import { DecodeError, decodeGo } from "./_go_decode.ts";
-import { isObject, type JsonObject, putMember } from "./_json.ts";
+import { isObject, type JsonObject, putMember, sortedKeys } from "./_json.ts";
 import { metadataSchema } from "./_root_type.ts";
 import type { Schema } from "./_schema.ts";
 
@@ -126,7 +126,7 @@ function checkMetadata(value: JsonObject, schema: Schema, path: string): void {
     decodeGo(value, schema);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw new DecodeError(`${path}: Invalid value: ${JSON.stringify(value)}: ${error.message}`);
+    throw new DecodeError(`${path}: Invalid value: ${JSON.stringify(sortedKeys(value))}: ${error.message}`);
   }
 }
 

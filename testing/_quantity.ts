@@ -15,6 +15,8 @@ const QUANTITY = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\
 const DECIMAL: Record<string, number> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const NANO = -9;
+/** The most that a quantity with a binary suffix stands for. */
+const MOST = 2n ** 63n - 1n;
 
 /** A quantity: a whole number of billionths, and how it was written. */
 interface Parsed {
@@ -31,6 +33,9 @@ function parse(text: string): Parsed | undefined {
   const exponent = form === "exponent" ? Number(suffix.slice(1)) : form === "decimal" ? DECIMAL[suffix]! : 0;
   let value = BigInt(whole + fraction || "0");
   if (form === "binary") value *= 1024n ** BigInt(BINARY.indexOf(suffix));
+  if (form === "binary" && fraction === "" && value > MOST) {
+    return { nanos: (sign === "-" ? -MOST : MOST) * 1_000_000_000n, form };
+  }
   const scale = exponent - fraction.length - NANO;
   let nanos: bigint;
   if (scale >= 0) nanos = value * 10n ** BigInt(Math.min(scale, 60));
@@ -55,8 +60,21 @@ export function quantityNanos(quantity: string): bigint | undefined {
 
 /** Returns the canonical form of a quantity; undefined if it is none. */
 export function canonicalQuantity(quantity: string | number): string | undefined {
-  const parsed = parse(String(quantity).trim());
-  return parsed === undefined ? undefined : canonical(parsed);
+  const text = String(quantity).trim();
+  const parsed = parse(text);
+  if (parsed === undefined) return undefined;
+  const found = canonical(parsed);
+  // Only a sign, zeros at its front, or an exponent written in another way: then it stays as it is.
+  return found !== "0" && plainer(text) === found ? text : found;
+}
+
+/** A whole number without what says nothing: a plus, zeros at its front, a point at its end, an exponent of 0. */
+function plainer(text: string): string {
+  const [, sign, digits, rest = ""] = /^([+-]?)0*(\d+)\.?(\D.*)?$/.exec(text) ?? [];
+  if (digits === undefined) return "";
+  const exponent = /^[eE]([+-]?\d+)$/.exec(rest);
+  const suffix = exponent === null ? rest : Number(exponent[1]) === 0 ? "" : `e${Number(exponent[1])}`;
+  return `${sign === "-" ? sign : ""}${digits}${suffix}`;
 }
 
 /** Returns the sum of two quantities, in the form of the first one that is not zero. */

@@ -11,7 +11,7 @@
  */
 import { behaviourOf, view } from "./_behaviour.ts";
 import type { Answer, Call } from "./_call.ts";
-import { accepted } from "./_codec.ts";
+import { accepted, notStreamed } from "./_codec.ts";
 import { encodeItem, encodeObject, partialVersion, type Representation } from "./_encode.ts";
 import type { Lag } from "./_lag.ts";
 import { syntaxError } from "./_json_text.ts";
@@ -202,7 +202,9 @@ export function selectionOf(call: Call): Selection {
 
 /** How the objects of an answer are shown. */
 export function representation(call: Call, list: boolean): Representation | "table" {
-  const { as, version } = accepted(call.headers.get("accept"), list || call.asked.verb === "watch");
+  const watches = call.asked.verb === "watch";
+  const { as, version, format } = accepted(call.headers.get("accept"), list || watches);
+  if (watches && format === "yaml") throw notStreamed();
   const partial: Representation = version === "v1beta1" ? "partial v1beta1" : "partial";
   const kind = `*core.${call.info.kind}${list ? "List" : ""}`;
   switch (as) {

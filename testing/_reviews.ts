@@ -157,7 +157,8 @@ function tokenReview(call: Call, object: Kube): Kube {
   const status = user
     ? { authenticated: true, user: userInfo(user), audiences }
     : { user: {}, error: error === undefined ? why : `[${why}, ${error}]` };
-  return { ...track(call, undefined, object), status };
+  const { namespace: _, ...metadata } = object.metadata;
+  return { ...track(call, undefined, { ...object, metadata }), status };
 }
 
 type Review = (call: Call, object: Kube) => Kube;

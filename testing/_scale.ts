@@ -19,14 +19,14 @@ import { checkName, checkUid } from "./_identity.ts";
 import { jsonPatch, mergePatch } from "./_json_patch.ts";
 import { applyPatch, trackUpdate } from "./_managed_fields.ts";
 import { clone, equal, field, type Fields, isObject, type Kube, setField, timestamp } from "./_objects.ts";
-import { checkWriteOptions } from "./_options.ts";
+import { checkWriteOptions, parseFlag } from "./_options.ts";
 import { applyConflict, asStatus, checkApplied, type PatchType, readApplied, typeOf, unprocessable } from "./_patch.ts";
 import { readPatch } from "./_patch_body.ts";
 import { goPrint } from "./_typed_check.ts";
 import { SCALE } from "./_registered.ts";
 import { rootType } from "./_root_type.ts";
 import { managersOfObject, managersOfScale, SCALE_VERSION } from "./_scale_managers.ts";
-import { cause, internal, internalError, invalid, modified } from "./_status.ts";
+import { badRequest, cause, internal, internalError, invalid, modified } from "./_status.ts";
 import { strategicMerge } from "./_strategic.ts";
 import type { Revision } from "./_store.ts";
 import { checkTyped, errorText } from "./_typed_check.ts";
@@ -68,9 +68,9 @@ function scaleOf(call: Call, object: Kube): Fields {
   const paths = pathsOf(call);
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const replicas = field(object, paths.spec);
-  const selector = call.info.custom
-    ? paths.selector && selectorText(field(object, paths.selector))
-    : selectorText(object.spec?.selector);
+  const selector = call.info.custom ? paths.selector && selectorText(field(object, paths.selector)) : selectorText(
+    call.info.kind === "ReplicationController" ? { matchLabels: object.spec?.selector } : object.spec?.selector,
+  );
   return {
     kind: "Scale",
     apiVersion: SCALE_VERSION,
@@ -105,6 +105,10 @@ function read(call: Call): Answer {
 function replace(call: Call): Answer {
   const { value, duplicates } = readBody(call.body, call.headers.get("content-type"), "Scale");
   checkWriteOptions(call.query, "UpdateOptions");
+  const { apiVersion, kind } = value;
+  if (call.info.custom && ((apiVersion && apiVersion !== SCALE_VERSION) || (kind && kind !== "Scale"))) {
+    throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"');
+  }
   const wanted = decodeAs(call, SCALE, value, { duplicates });
   checkName(call, wanted);
   const live = mustExist(call, liveOf(call));
@@ -216,7 +220,7 @@ function apply(call: Call): Answer {
     const which = `${namespace}/${name}; ${SCALE_VERSION}, Kind=Scale`;
     throw internal(`failed to create typed patch object (${which}): ${errorText(errors)}`);
   }
-  const force = query.get("force") === "true";
+  const force = parseFlag(query.get("force"));
   const result = applyPatch({ ...tracking(call), live: now, applied, force });
   if ("conflicts" in result) throw applyConflict(result.conflicts);
   if (info.custom && !equal(now.spec, (result.object as Fields).spec)) {

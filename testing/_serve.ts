@@ -22,7 +22,7 @@ import { servePath } from "./_paths.ts";
 import { representation } from "./_read.ts";
 import { errorResponse, jsonResponse } from "./_respond.ts";
 import type { Asked, ResourceRequest } from "./_router.ts";
-import { methodNotAllowed, noResource, pageNotFound, unavailable } from "./_status.ts";
+import { methodNotAllowed, noResource, pageNotFound, StatusError, unavailable } from "./_status.ts";
 import { checkInclude, tableOf } from "./_table.ts";
 import { checkTimeout } from "./_timeout.ts";
 
@@ -98,6 +98,13 @@ const DEPRECATED: Readonly<Record<string, string>> = {
   componentstatuses: "v1 ComponentStatus is deprecated in v1.19+",
 };
 
+/** True for the error of what no route takes: its details are empty, and nothing is known of the resource yet. */
+function isUnrouted(error: unknown): boolean {
+  if (!(error instanceof StatusError)) return false;
+  const { code, details } = error.status;
+  return [404, 405, 406, 415].includes(code) && details !== undefined && Object.keys(details).length === 0;
+}
+
 function serveResource(server: ServerState, received: Received, asked: ResourceRequest): Response {
   const { request, url, body, headers, user, signal, lag, open } = received;
   const { group, version, plural } = asked;
@@ -134,6 +141,6 @@ function serveResource(server: ServerState, received: Received, asked: ResourceR
     for (const each of warnings) all.append("warning", `299 - ${JSON.stringify(each)}`);
     return new Response(answer, { headers: all });
   } catch (error) {
-    return errorResponse(error, accept, warnings);
+    return errorResponse(error, accept, isUnrouted(error) ? [] : warnings);
   }
 }

@@ -218,7 +218,7 @@ export function update(call: Call, live: Revision, object: Kube, options: Update
   dedupeOwners(call, object);
   const part = behaviour.parts?.[subresource];
   if (!part) object = reset(call, object, old, subresource);
-  if (!options.tracked && subresource !== "finalize") object = track(call, old, object, subresource);
+  if (!options.tracked) object = track(call, old, object, subresource);
   // What such a write drops again is noted as its manager's.
   if (part) object = part(object, old, server) as Kube;
   admitUpdate(call, object, old);
@@ -248,11 +248,6 @@ function reset(call: Call, object: Kube, old: Kube, subresource: string): Kube {
     if (status === undefined || (status === null && !call.info.custom)) delete kept.status;
     else kept.status = status;
     return kept;
-  }
-  if (subresource === "finalize") {
-    const { finalizers: _, ...spec } = old.spec ?? {};
-    const kept = object.spec?.finalizers ?? [];
-    return { ...old, metadata: { ...old.metadata }, spec: kept.length > 0 ? { ...spec, finalizers: kept } : spec };
   }
   if (!behaviour.status) return object;
   if (old.status === undefined) delete object.status;

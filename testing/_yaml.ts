@@ -11,17 +11,74 @@
  */
 import { isObject } from "./_objects.ts";
 
-const PLAIN = /^[A-Za-z0-9_./<$~]\P{Cc}*$/u;
+const PLAIN = /^(?:[^-?:,[\]{}#&*!|>'"%@`\s]|[-?:](?=\S))/;
 const AMBIGUOUS =
-  /^(~|null|Null|NULL|true|True|TRUE|false|False|FALSE|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|y|Y|n|N|<<|=)$/;
+  /^(~|null|Null|NULL|true|True|TRUE|false|False|FALSE|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|y|Y|n|N)$/;
 const NUMBER =
   /^[-+]?(\.\d+|\d[\d_]*(\.\d*)?)([eE][-+]?\d+)?$|^0[xob][0-9a-fA-F_]+$|^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$/;
+/** Minutes and seconds, or more of that: numbers to the base of 60. */
+const SIXTIES = /^[-+]?\d[\d_]*(:[0-5]?\d)+(\.[\d_]*)?$/;
+const UNSEEN = /[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd]/;
 const TIME = /^\d{4}-\d{1,2}-\d{1,2}([Tt ].*)?$/;
 
+const WIDTH = 80;
+
+/** True for a text that would be read as something else. */
+function isOther(text: string): boolean {
+  return text === "" || AMBIGUOUS.test(text) || NUMBER.test(text) || TIME.test(text) || SIXTIES.test(text);
+}
+
 function scalar(text: string): string {
-  const plain = PLAIN.test(text) && !AMBIGUOUS.test(text) && !NUMBER.test(text) && !TIME.test(text) &&
-    !/: |:$| #|\s$/.test(text);
-  return plain || text === "." ? text : JSON.stringify(text);
+  const plain = PLAIN.test(text) && !isOther(text) && !UNSEEN.test(text) && !/^---|^\.\.\.|: |:$| #|\s$/.test(text);
+  if (plain || text === ".") return text;
+  // What stands for something else is quoted twice, what only cannot stand bare once.
+  if (isOther(text) || UNSEEN.test(text)) return escaped(text);
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "\0": "\\0",
+  "\x07": "\\a",
+  "\b": "\\b",
+  "\t": "\\t",
+  "\n": "\\n",
+  "\v": "\\v",
+  "\f": "\\f",
+  "\r": "\\r",
+  "\x1b": "\\e",
+  '"': '\\"',
+  "\\": "\\\\",
+};
+
+/** A text in double quotes. */
+function escaped(text: string): string {
+  const shown = Array.from(text, (character) => {
+    if (!UNSEEN.test(character) && character !== '"' && character !== "\\") return character;
+    const hex = character.codePointAt(0)!.toString(16).toUpperCase();
+    const [mark, length] = hex.length <= 2 ? ["x", 2] : hex.length <= 4 ? ["u", 4] : ["U", 8];
+    return ESCAPES[character] ?? `\\${mark}${hex.padStart(length as number, "0")}`;
+  });
+  return `"${shown.join("")}"`;
+}
+
+/** Breaks a text at the first space after each 80 columns, as the lines of a value are. */
+function folded(text: string, column: number, indent: string): string {
+  const style = text[0] === "'" || text[0] === '"' ? text[0] : "";
+  if (style === '"' || column + text.length <= WIDTH) return text;
+  let out = "", at = column;
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]!;
+    const breaks = character === " " && at > WIDTH && index > style.length && index < text.length - 1 - style.length &&
+      text[index - 1] !== " " && text[index + 1] !== " ";
+    if (breaks) {
+      out += `\n${indent}`;
+      at = indent.length;
+    } else {
+      out += character;
+      at++;
+    }
+  }
+  return out;
 }
 
 function write(value: unknown, indent: string, lines: string[], head: string): void {
@@ -41,16 +98,17 @@ function write(value: unknown, indent: string, lines: string[], head: string): v
     }
     return;
   }
-  if (typeof value === "string" && value.includes("\n") && !/^\s/.test(value)) {
-    const chomp = value.endsWith("\n") ? "" : "-";
+  if (typeof value === "string" && value.includes("\n")) {
+    const chomp = value.endsWith("\n\n") ? "+" : value.endsWith("\n") ? "" : "-";
+    // How far the lines are indented cannot be seen from a first one that begins with a space, or is empty.
     lines.push(
-      `${head} |${chomp}`,
+      `${head} |${/^[ \n]/.test(value) ? "2" : ""}${chomp}`,
       ...value.replace(/\n$/, "").split("\n").map((each) => each === "" ? "" : `${indent}${each}`),
     );
     return;
   }
   const text = typeof value === "string" ? scalar(value) : JSON.stringify(value ?? null);
-  lines.push(head === "" ? text : `${head} ${text}`);
+  lines.push(head === "" ? text : `${head} ${folded(text, head.length + 1, indent)}`);
 }
 
 function writeItem(item: unknown, indent: string, lines: string[]): void {
