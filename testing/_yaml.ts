@@ -11,7 +11,7 @@
  */
 import { isObject } from "./_objects.ts";
 
-const PLAIN = /^(?:[^-?:,[\]{}#&*!|>'"%@`\s]|[-?:](?=\S))/;
+const PLAIN = /^[^\s?:,\[\]{}#&*!|>'"%@`-]|^[?:-]\S/;
 const AMBIGUOUS =
   /^(~|null|Null|NULL|true|True|TRUE|false|False|FALSE|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|y|Y|n|N)$/;
 const NUMBER =

@@ -12,6 +12,7 @@ import { crud } from "./crud.ts";
 import { customResources } from "./custom_resources.ts";
 import { deletion } from "./deletion.ts";
 import { discovery } from "./discovery.ts";
+import { edges } from "./edges.ts";
 import { formats } from "./formats.ts";
 import { kinds } from "./kinds.ts";
 import { lists } from "./lists.ts";
@@ -44,6 +45,7 @@ const AREAS = [
   aggregation,
   requests,
   formats,
+  edges,
   subresources,
 ];
 

@@ -1,0 +1,46 @@
+import { assertEquals } from "@std/assert";
+import { canonicalQuantity } from "../testing/_quantity.ts";
+import { toYaml } from "../testing/_yaml.ts";
+import { withBooleans } from "../testing/_yaml_booleans.ts";
+
+Deno.test("toYaml() quotes texts as Go's writer does: twice what is something else, once what cannot stand bare", () => {
+  for (
+    const [text, written] of [
+      ["yes", '"yes"'],
+      ["1:30", '"1:30"'],
+      ["", '""'],
+      ["x: y", "'x: y'"],
+      ["it's: b", "'it''s: b'"],
+      ["--- x", "'--- x'"],
+      ["-x", "-x"],
+      ["=", "="],
+      ["é", "é"],
+      ["\u{1F600}", '"\\U0001F600"'],
+      ["a: \u0001", '"a: \\x01"'],
+      ["a\nb", "|-\n  a\n  b"],
+      ["a\n\n", "|+\n  a\n"],
+      [" a\nb", "|2-\n   a\n  b"],
+    ] as const
+  ) assertEquals(toYaml({ k: text }), `k: ${written}\n`, text);
+});
+
+Deno.test("toYaml() breaks a long text at the first space after 80 columns", () => {
+  const words = `${"word ".repeat(18)}end`;
+  assertEquals(toYaml({ k: words }), `k: ${"word ".repeat(15)}word\n  word word end\n`);
+  assertEquals(toYaml({ k: `a: ${words}` }), `k: 'a: ${"word ".repeat(14)}word\n  word word word end'\n`);
+});
+
+Deno.test("withBooleans() replaces words that are values, and leaves keys, quoted texts and blocks alone", () => {
+  const text =
+    'a: yes\nyes: b\n- off # so\nc: "on"\nd: [y, "n", no]\ne: {f: On}\ng: |\n  yes\n  h: no\ni: yes sir\nj: off\n';
+  const expected =
+    'a: true\nyes: b\n- false # so\nc: "on"\nd: [true, "n", false]\ne: {f: true}\ng: |\n  yes\n  h: no\ni: yes sir\nj: false\n';
+  assertEquals(withBooleans(text), expected);
+  assertEquals(withBooleans("a: b\n"), "a: b\n");
+});
+
+Deno.test("canonicalQuantity() keeps what differs by zeros at its front, a plus, or the writing of its exponent", () => {
+  const amounts = ["+2", "0001", "+1.", "1E3", "1e0", "00", "1.50", "100e1", "2048Ki", "16Ei", "-0"];
+  const expected = ["+2", "0001", "+1.", "1E3", "1e0", "0", "1500m", "1e3", "2Mi", "9223372036854775807", "0"];
+  assertEquals(amounts.map(canonicalQuantity), expected);
+});
