@@ -1,9 +1,11 @@
 /**
- * Measures writes: how many of each kind there are in a second, and whether that depends on what is stored.
+ * Measures requests: how many of each kind there are in a second, what they cost, and whether that depends on what is stored.
  *
  * @module
  */
+import { cpuUsage } from "node:process";
 import { assertEquals } from "@std/assert";
+import type { Api } from "../client.ts";
 import { type KubernetesObject, resource } from "../resource.ts";
 import { ApiServer } from "../testing/mod.ts";
 import { type Figure, median } from "./_figures.ts";
@@ -13,7 +15,7 @@ const MERGE = "application/merge-patch+json";
 const BATCH = 250;
 const WIDGET = resource({ group: "bench.dev", version: "v1", kind: "Widget", plural: "widgets" });
 
-/** One write; the index tells it from the others. */
+/** One request; the index tells it from the others. */
 export type Write = (index: number) => Promise<unknown>;
 
 /** The ms that a batch of writes takes. */
@@ -26,11 +28,27 @@ async function timed(write: Write, from: number, concurrency = 1): Promise<numbe
   return performance.now() - begin;
 }
 
-/** How many writes there are in a second, by the batch in the middle; some come before to warm up. */
-export async function rate(write: Write, count: number, concurrency = 1): Promise<number> {
+/** Time of the processor that this process took, in us. */
+export function processorTime(): number {
+  const { user, system } = cpuUsage();
+  return user + system;
+}
+
+/** How many there are in a second, by the batch in the middle, and what one costs; the first quarter warms up. */
+export async function rate(
+  write: Write,
+  count: number,
+  concurrency = 1,
+): Promise<Required<Pick<Figure, "measured" | "unit" | "cpu">>> {
   const times: number[] = [];
-  for (let from = 0; from < count; from += BATCH) times.push(await timed(write, from, concurrency));
-  return BATCH * 1000 / median(times.slice(times.length >> 2));
+  const warm = Math.floor(count / BATCH / 4) * BATCH;
+  let before = 0;
+  for (let from = 0; from < count; from += BATCH) {
+    if (from === warm) before = processorTime();
+    times.push(await timed(write, from, concurrency));
+  }
+  const cpu = (processorTime() - before) / (count - warm);
+  return { measured: BATCH * 1000 / median(times.slice(warm / BATCH)), unit: "/s", cpu };
 }
 
 /** The writes that are measured, of objects that are numbered from 0 to `count`. */
@@ -68,11 +86,9 @@ export async function measureWrites(
   const before = await newest(fetch);
   const writes = Object.entries(writesTo(fetch, count));
   for (const [name, write] of writes) {
-    const measured = await rate(write, count, concurrency);
     figures.push({
       figure: `${name}, ${where}`,
-      measured,
-      unit: "/s",
+      ...await rate(write, count, concurrency),
       ...(name.includes("applies") ? {} : { atLeast }),
     });
   }
@@ -86,18 +102,33 @@ async function newest(fetch: Fetch): Promise<number> {
   return Number(JSON.parse(await ask(fetch, 200, "GET", `${CONFIG_MAPS}?limit=1`)).metadata.resourceVersion);
 }
 
-/** Measures writes in process, as requests and through a client. */
+/** Measures requests in process, and the same through a client. */
 export async function inProcess(): Promise<Figure[]> {
   await using server = new ApiServer();
   await server.apply(DEFINITION);
   const figures = await measureWrites(server.fetch, 10_000, "in process", 10_000);
   await using client = server.client();
-  const widgets = client.api(WIDGET);
-  const create = (index: number) => widgets.create(widget(`k${index}`) as KubernetesObject);
-  figures.push({ figure: "creates of widgets, through a client", measured: await rate(create, 5000), unit: "/s" });
-  assertEquals((await widgets.get({ name: "k4999", namespace: "default" })).metadata.generation, 1);
+  const widgets = client.api(WIDGET), count = 5000;
+  const target = (index: number) => ({ name: `k${index}`, namespace: "default" });
+  const requests: Record<string, Write> = {
+    "gets of widgets, in process": (index) => ask(server.fetch, 200, "GET", `${WIDGETS}/w${index}`),
+    "creates of widgets, through a client": (index) => widgets.create(widget(`k${index}`) as KubernetesObject),
+    "merge patches of their status, through a client": (index) =>
+      widgets.status.patch(target(index), { status: status(index + 1) }),
+    "applies of their status, through a client": (index) =>
+      widgets.status.apply({ metadata: target(index), status: status(count + index) } as Applied, { force: true }),
+    "gets of widgets, through a client": (index) => widgets.get(target(index)),
+  };
+  for (const [figure, request] of Object.entries(requests)) figures.push({ figure, ...await rate(request, count) });
+  const page = () => ask(server.fetch, 200, "GET", `${CONFIG_MAPS}?limit=100`);
+  figures.push({ figure: "list pages of 100 config maps, in process", ...await rate(page, 1000) });
+  const last = await widgets.get(target(count - 1)) as KubernetesObject & { status: { ready: number } };
+  assertEquals([last.metadata.generation, last.status.ready], [1, 2 * count - 1]);
   return figures;
 }
+
+/** What an apply is given. */
+type Applied = Parameters<Api["apply"]>[0];
 
 /** Compares writes where few objects are stored with the same ones where many are; batches of both take turns. */
 export async function atScale(): Promise<Figure[]> {

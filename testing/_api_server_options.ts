@@ -49,7 +49,12 @@ export interface ApiServerOptions {
    * @default {false}
    */
   readonly sharding?: boolean | undefined;
-  /** How many requests `ApiServer.requests` keeps at least: 0 for none, `Infinity` for all. @default {10_000} */
+  /**
+   * How many requests `ApiServer.requests` keeps at least: 0 for none, `Infinity` for all. Of bodies no more than 16 million
+   * characters are kept: what came before is forgotten.
+   *
+   * @default {1000}
+   */
   readonly keepRequests?: number | undefined;
 }
 

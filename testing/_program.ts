@@ -48,6 +48,7 @@ Serves the Kubernetes API from memory on 127.0.0.1 until SIGINT or SIGTERM.
   --client-certificates  users by client certificate, the kubeconfig's too; implies --tls
   --controllers LIST     what runs besides, * for all: ${CONTROLLERS.join(", ")} (default none)
   --controller-delay MS  after how many ms a controller meets a change (default 0)
+  --sharding             take shardSelector in lists and watches
   --help                 print this`;
 
 /** What the command line asks for. */
@@ -61,6 +62,7 @@ interface Plan {
   readonly clientCertificates: boolean;
   readonly controllers: readonly ControllerName[];
   readonly controllerDelay: number;
+  readonly sharding: boolean;
 }
 
 /** Runs one command line and answers with the exit code: 0 after a signal, 1 after a failure, 2 if it makes no sense. */
@@ -90,6 +92,7 @@ const FLAGS = {
   "client-certificates": flag,
   controllers: text,
   "controller-delay": text,
+  sharding: flag,
   help: flag,
 } as const;
 
@@ -148,6 +151,7 @@ async function plan(flags: Flags): Promise<Plan> {
     clientCertificates,
     controllers: controllersOf(controllers),
     controllerDelay,
+    sharding: flags.sharding ?? false,
   };
 }
 

@@ -49,7 +49,7 @@ export class RequestRecord implements RecordedRequest {
   name?: string;
   code = 0;
   fault?: string;
-  readonly #url: URL;
+  readonly #search: string;
 
   /** Takes what is known at once. */
   constructor(time: number, method: string, url: URL, headers: Headers, body: string, client: string) {
@@ -60,7 +60,7 @@ export class RequestRecord implements RecordedRequest {
     this.body = body;
     this.client = client;
     this.verb = method.toLowerCase();
-    this.#url = url;
+    this.#search = url.search;
   }
 
   /** Says what it is for. */
@@ -74,6 +74,6 @@ export class RequestRecord implements RecordedRequest {
   }
 
   get query(): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.#url.searchParams);
+    return Object.fromEntries(new URLSearchParams(this.#search));
   }
 }

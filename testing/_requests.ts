@@ -14,30 +14,33 @@ import { Expectation, type ExpectedRequest, type ExpectOptions } from "./_expect
 import type { RecordedRequest, RequestRecord } from "./_recorded_request.ts";
 import type { StatusError } from "./_status.ts";
 
-/** After how many requests it is looked whether too many are kept. */
-const PERIOD = 1000;
+/** How many requests are kept unless a test says otherwise; each costs as much memory as a small object. */
+export const KEPT = 1000;
 
 /** How many characters of bodies are kept. */
-const MOST_TEXT = 2 ** 26;
+const MOST_TEXT = 2 ** 24;
 
 /** The requests of one server. */
 export class Requests {
   /** What came, oldest first. */
   readonly list: RecordedRequest[] = [];
   readonly #keep: number;
+  /** After how many requests it is looked whether too many are kept. */
+  readonly #period: number;
   readonly #expectations = new Set<Expectation>();
   #added = 0;
 
   /** Takes how many are kept at least. */
-  constructor(keep: number) {
+  constructor(keep: number = KEPT) {
     this.#keep = keep;
+    this.#period = Math.ceil(Math.min(1000, Math.max(100, keep / 10)));
   }
 
   /** Adds one; now and then the oldest are forgotten. */
   add(record: RequestRecord): void {
     if (this.#keep === 0) return;
     this.list.push(record);
-    if (++this.#added % PERIOD === 0) this.#trim();
+    if (++this.#added % this.#period === 0) this.#trim();
   }
 
   /** Says what is expected from now on, until disposed. */

@@ -76,7 +76,7 @@ export class ApiServer implements AsyncDisposable {
    */
   constructor(options: ApiServerOptions = {}) {
     const { now = () => Date.now(), random = Math.random, users = {}, authorization = false } = options;
-    const { history = 10_000, controllers = [], controllerDelay = 0, keepRequests = 10_000 } = options;
+    const { history = 10_000, controllers = [], controllerDelay = 0, keepRequests } = options;
     const { sharding = false } = options;
     const { uid = () => uuid(random) } = options;
     checkOptions(options);

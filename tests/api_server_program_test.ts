@@ -115,6 +115,15 @@ Deno.test("The API server program says in one line that it is ready, ends with 0
   }
 });
 
+Deno.test("The API server program looks at shard selectors where it is told to", async () => {
+  for (const [flags, status] of [[[], 200], [["--sharding"], 500]] as const) {
+    await using server = await Process.start([...flags]);
+    const response = await fetch(`${/http:\S+/.exec(server.line)![0]}/api/v1/configmaps?shardSelector=none`);
+    assertEquals([response.status, (await response.text()) === ""], [status, false]);
+    await server.stop();
+  }
+});
+
 Deno.test({
   name: "kubectl works with the API server program over plain HTTP, as a cluster admin",
   ignore: !HAS_KUBECTL,
