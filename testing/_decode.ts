@@ -15,12 +15,12 @@ import type { Call } from "./_call.ts";
 import { type Fields, isObject, type Kube, ordered } from "./_objects.ts";
 import { type FieldValidation, fieldValidation } from "./_options.ts";
 import { decodeBuiltin } from "./_decode_builtin.ts";
-import { goKindOf } from "./_go_decode.ts";
+import { DecodeError, goKindOf } from "./_go_decode.ts";
 import { visitKeys } from "./_json_text.ts";
 import { decodeCustom, misplacedFields } from "./_decode_custom.ts";
 import { isRegistered, type KindName } from "./_registered.ts";
 import type { ResourceInfo } from "./_registry.ts";
-import { badRequest, cause, invalid, type StatusError } from "./_status.ts";
+import { badRequest, cause, internal, invalid, type StatusError } from "./_status.ts";
 
 /** Refuses or warns of fields that are not known, or come twice. */
 export function unknownFields(
@@ -134,7 +134,12 @@ export function decode(call: Call, value: Fields, options: DecodeOptions = {}): 
   const found = [...duplicates, ...problems];
   if (found.length > 1 && !info.custom) arrange(found, problems, options.sorted ? "" : call.body);
   unknownFields(found, fieldValidation(call.query), call.warnings, refuse);
-  behaviourOf(info).defaults?.(object);
+  try {
+    behaviourOf(info).defaults?.(object);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw options.converted ? internal(error.message) : refuse(error.message);
+  }
   if (!info.custom) defaultBuiltin(object);
   return object;
 }

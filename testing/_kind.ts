@@ -29,7 +29,7 @@ export interface Ground {
 
 /** How a kind behaves; what is absent is the common way. */
 export interface Behaviour {
-  /** Fills in what the client left out; after every decoding. */
+  /** Fills in what the client left out; after every decoding. What it throws as a DecodeError could not be read. */
   readonly defaults?: (object: Fields) => void;
   /** Sets what only the server may; at creation, after defaults. */
   readonly prepareCreate?: (object: Fields, server: Ground, user: User) => void;

@@ -10,6 +10,7 @@
  * @module
  */
 import { fixed, named } from "./_checks.ts";
+import { DecodeError } from "./_go_decode.ts";
 import type { Behaviour } from "./_kind.ts";
 import { isEmptySelector, labelSelector, selects } from "./_label_selectors.ts";
 import { equal, type Fields } from "./_objects.ts";
@@ -126,6 +127,10 @@ function validateController(object: Fields): Cause[] {
 
 const GENERATION = "deprecated.daemonset.template.generation";
 
+function isInteger64(text: string): boolean {
+  return /^[-+]?\d+$/.test(text) && BigInt.asIntN(64, BigInt(text.replace("+", ""))) === BigInt(text.replace("+", ""));
+}
+
 function validateDaemonSet(object: Fields): Cause[] {
   const { spec = {} } = object;
   return [
@@ -216,6 +221,11 @@ export const APPS: Readonly<Record<string, Behaviour>> = {
   "daemonsets.apps": {
     ...KEPT,
     defaults: ({ metadata }) => {
+      const given = metadata.annotations?.[GENERATION];
+      if (given !== undefined && !isInteger64(given)) {
+        const why = /^[-+]?\d+$/.test(given) ? "value out of range" : "invalid syntax";
+        throw new DecodeError(`strconv.ParseInt: parsing ${JSON.stringify(given)}: ${why}`);
+      }
       metadata.annotations = { [GENERATION]: "1", ...metadata.annotations };
     },
     prepareUpdate: ({ metadata, spec }, old) => {

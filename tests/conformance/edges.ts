@@ -112,6 +112,20 @@ export function edges(suite: Suite): void {
     await at.ok(`PUT /api/v1/namespaces/${name}/finalize`, { metadata: { name } });
   });
 
+  suite.test("A DaemonSet whose old generation is no number cannot be read", async (at) => {
+    const path = `/apis/apps/v1/namespaces/${at.namespace}/daemonsets`;
+    const { spec: { selector, template } } = deployment("a");
+    const set = (generation: string): Body => ({
+      metadata: { name: "a", annotations: { "deprecated.daemonset.template.generation": generation } },
+      spec: { selector, template },
+    });
+    assertEquals(await at.refused(`POST ${path}`, set("x")), [400, "BadRequest"]);
+    await at.ok(`POST ${path}`, set("5"));
+    const { metadata } = set("99999999999999999999");
+    assertEquals(await at.refused(`merge ${path}/a`, { metadata }), [422, "Invalid"]);
+    assertEquals(await at.refused(`strategic ${path}/a`, { metadata }), [500, undefined]);
+  });
+
   suite.test("The scale of a custom resource is written by no other kind", async (at) => {
     await at.widgets();
     await at.ok("POST widgets", widget("a", { size: 1 }));
