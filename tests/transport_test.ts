@@ -528,13 +528,13 @@ Deno.test("Over HTTP/2, as many watches as a connection takes hold up no write, 
   await using client = new Client({ server: `https://127.0.0.1:${server.addr.port}`, ca: CA.cert });
   const api = client.api(ConfigMap);
   // hyper, and so Deno.serve, takes 200 streams per connection
-  const watches = Array.from({ length: 210 }, () => api.watch({ timeout: 1000 }));
+  const watches = Array.from({ length: 210 }, () => api.watch({ timeout: 5000 }));
   const first = Promise.allSettled(watches.map((watch) => watch.next()));
-  await api.create({ metadata: { name: "a" } }, { timeout: 900 });
+  await api.create({ metadata: { name: "a" } }, { timeout: 4500 });
   assertEquals(JSON.parse(bodies[0]!).metadata, { name: "a" });
   const beyond = (await first).filter(({ status }) => status === "rejected").length;
   assertEquals(beyond, 10);
-  const again = api.watch({ timeout: 1000 });
+  const again = api.watch({ timeout: 5000 });
   assertEquals((await again.next()).value?.type, "ADDED");
   await client.close();
 });
