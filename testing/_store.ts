@@ -213,7 +213,7 @@ export class Collection {
 }
 
 /** How many objects are kept as values too, not as JSON alone. */
-const AT_HAND = 128;
+const AT_HAND = 256;
 
 /** All objects of a server. */
 export class Store {
