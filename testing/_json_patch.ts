@@ -217,7 +217,8 @@ function apply(document: Document, operation: unknown): void {
 export function jsonPatch(document: unknown, operations: unknown): unknown {
   if (!Array.isArray(operations)) malformed("invalid JSON patch");
   if (operations.length > MAX_OPERATIONS) {
-    const text = `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`;
+    const text =
+      `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`;
     throw new PatchError(text, 413, "RequestEntityTooLarge");
   }
   const work = new Document(document);
