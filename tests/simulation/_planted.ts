@@ -162,6 +162,7 @@ export const PLANTED: readonly PlantedFault[] = [
     file: "_exchange.ts",
     right: "const cancelTimer = after(timeout, () => {",
     wrong: "const cancelTimer = after(timeout * 1e6, () => {",
+    scenario: "writes",
   },
   {
     what: "A request that is not answered in time leaves its timer behind",
