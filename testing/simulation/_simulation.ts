@@ -13,6 +13,7 @@
  * @module
  */
 import { configOf } from "../../controller.ts";
+import { toMilliseconds } from "../../duration.ts";
 import type { OperatorDefinition } from "../../lifecycle.ts";
 import { definitionOf } from "../../operator.ts";
 import type { Resource } from "../../resource.ts";
@@ -188,7 +189,7 @@ class Simulation implements Perturbed {
         };
       }),
       lease: election && `/apis/coordination.k8s.io/v1/namespaces/${election.namespace}/leases`,
-      leaseDuration: 15_000,
+      leaseDuration: toMilliseconds(election?.leaseDuration ?? 15_000, "leaseDuration"),
       grace: 30_000,
       replicas: () => this.#replicas.running,
       stored: async (resource) => (await this.#world.client.api(resource).list()).items,
