@@ -1,0 +1,3 @@
+module tend/bench/protocol
+
+go 1.26.0
