@@ -129,14 +129,16 @@ func (s *Source) watch(ctx context.Context) error {
 	decoder := json.NewDecoder(response.Body)
 	for {
 		var event Event
-		if err := decoder.Decode(&event); err != nil {
+		err := decoder.Decode(&event)
+		// An error comes with a Status, whose text for a status does not fit a widget: its code is decoded all the same.
+		if event.Type == "ERROR" {
+			return Refused{event.Object.Code}
+		}
+		if err != nil {
 			return err
 		}
-		switch event.Type {
-		case "ADDED", "MODIFIED":
+		if event.Type == "ADDED" || event.Type == "MODIFIED" {
 			s.changed(&event.Object)
-		case "ERROR":
-			return Refused{event.Object.Code}
 		}
 		s.version = event.Object.Metadata.ResourceVersion
 	}

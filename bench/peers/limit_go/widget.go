@@ -31,7 +31,7 @@ type Widget struct {
 		Observed int32  `json:"observed"`
 		Message  string `json:"message"`
 	} `json:"status"`
-	// Code is there when the API server has sent a Status in place of a widget.
+	// Code says why a watch has ended: it is there when the API server sends a Status in place of a widget.
 	Code int `json:"code"`
 }
 

@@ -9,27 +9,42 @@ import (
 	"time"
 )
 
-// Recorder knows the last finished revision of each object, and what the harness waits for. It may be used by many at once.
+// Recorder knows how far each object is, and what the harness waits for. It may be used by many at once.
 type Recorder struct {
 	mutex sync.Mutex
 	out   io.Writer
 
-	// finished has the last finished revision at the index of each object.
-	finished []int32
-	// objects and revision are the expectation, and there are missing objects to go until it holds.
-	objects, revision, missing int32
+	// begun and finished have the last revision of which a reconcile did so.
+	begun, finished column
+	// reached is how many objects are at the expected revision.
+	objects, revision, reached int32
+	// told is true when that has been told to be all.
+	told bool
 
 	reconciles, errors, writes int64
 	latencies                  []float64
 }
 
+// column has a revision at the index of each object, or 0.
+type column []int32
+
+func (c column) at(index int32) int32 {
+	if int(index) < len(c) {
+		return c[index]
+	}
+	return 0
+}
+
+func (c *column) set(index, revision int32) {
+	if more := int(index) + 1 - len(*c); more > 0 {
+		*c = append(*c, make([]int32, more)...)
+	}
+	(*c)[index] = revision
+}
+
 // NewRecorder makes a recorder with a first expectation, which prints to out.
 func NewRecorder(out io.Writer, settings Settings) *Recorder {
-	return &Recorder{
-		out: out, finished: make([]int32, settings.Objects),
-		objects: settings.Objects, revision: settings.Revision, missing: settings.Objects,
-		latencies: []float64{},
-	}
+	return &Recorder{out: out, objects: settings.Objects, revision: settings.Revision, latencies: []float64{}}
 }
 
 // now is the time in epoch milliseconds.
@@ -48,12 +63,13 @@ func (r *Recorder) Started() float64 {
 
 // Read tells which object the reconcile that started at a time is of.
 func (r *Recorder) Read(at float64, index, revision int32, sent float64) {
-	if sent <= 0 {
-		return
-	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if revision > r.last(index) {
+	if revision <= r.begun.at(index) {
+		return
+	}
+	r.begun.set(index, revision)
+	if sent > 0 {
 		r.latencies = append(r.latencies, at-sent)
 	}
 }
@@ -73,44 +89,36 @@ func (r *Recorder) Finished(index, revision int32, err error) {
 		r.errors++
 		return
 	}
-	last := r.last(index)
-	if revision <= last {
+	before := r.finished.at(index)
+	if revision <= before {
 		return
 	}
-	if more := int(index) + 1 - len(r.finished); more > 0 {
-		r.finished = append(r.finished, make([]int32, more)...)
+	r.finished.set(index, revision)
+	if before < r.revision && revision >= r.revision {
+		r.reached++
+		r.look()
 	}
-	r.finished[index] = revision
-	if index < r.objects && last < r.revision && revision >= r.revision {
-		if r.missing--; r.missing == 0 {
-			r.done()
-		}
-	}
-}
-
-func (r *Recorder) last(index int32) int32 {
-	if int(index) < len(r.finished) {
-		return r.finished[index]
-	}
-	return 0
 }
 
 // expect replaces the expectation.
 func (r *Recorder) expect(objects, revision int32) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.objects, r.revision, r.missing = objects, revision, 0
-	for index := range objects {
-		if r.last(index) < revision {
-			r.missing++
+	r.objects, r.revision, r.reached, r.told = objects, revision, 0, false
+	for _, finished := range r.finished {
+		if finished >= revision {
+			r.reached++
 		}
 	}
-	if r.missing == 0 {
-		r.done()
-	}
+	r.look()
 }
 
-func (r *Recorder) done() {
+// look tells once that the expectation holds.
+func (r *Recorder) look() {
+	if r.told || r.reached < r.objects {
+		return
+	}
+	r.told = true
 	r.print(map[string]any{"event": "done", "objects": r.objects, "revision": r.revision, "at": now()})
 }
 

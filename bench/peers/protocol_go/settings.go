@@ -40,7 +40,7 @@ func SettingsFromEnv() (Settings, error) {
 	}
 	settings := Settings{
 		Reconcile: os.Getenv("BENCH_RECONCILE"),
-		Objects:   int32(number("BENCH_OBJECTS", 0)),
+		Objects:   int32(number("BENCH_OBJECTS", 1)),
 		Revision:  int32(number("BENCH_REVISION", 1)),
 		Workers:   int(number("BENCH_WORKERS", 16)),
 		Namespace: os.Getenv("BENCH_NAMESPACE"),
