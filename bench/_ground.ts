@@ -5,14 +5,12 @@
  */
 import { parseAll } from "@std/yaml";
 import { delay } from "../delay.ts";
-import { API_VERSION, nameOf, NAMESPACE, widget, type WidgetOptions } from "./_objects.ts";
+import { each } from "./_each.ts";
+import { API_VERSION, NAMESPACE, widget, type WidgetBody, type WidgetOptions } from "./_objects.ts";
 import type { ReadyPeer } from "./_peers.ts";
 import { type Pod, podFiles } from "./_pod.ts";
 import { json, Server } from "./_server.ts";
 import { Subject } from "./_subject.ts";
-
-/** How many requests of the harness are under way at once. */
-const CONCURRENCY = 32;
 
 /** What a ground needs. */
 export interface GroundOptions {
@@ -26,21 +24,31 @@ export interface GroundOptions {
 
 /** An object that is there. */
 interface Seeded {
-  readonly namespace: string;
-  readonly kind: number | "";
+  readonly body: WidgetBody;
+  version: string;
 }
 
-/** Calls for each number up to a count, so many at once. */
-export async function each(
-  count: number,
-  work: (index: number) => Promise<unknown>,
-  concurrency = CONCURRENCY,
-): Promise<void> {
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < count) await work(next++);
-  };
-  await Promise.all(Array.from({ length: concurrency }, worker));
+interface Listed {
+  readonly metadata: { readonly resourceVersion: string };
+  readonly spec: { readonly index: number };
+}
+
+function pluralOf(kind: string): string {
+  return kind.toLowerCase().replace("widget", "widgets");
+}
+
+function pathOf({ kind, metadata: { namespace, name } }: WidgetBody): { collection: string; name: string } {
+  return { collection: `/apis/${API_VERSION}/namespaces/${namespace}/${pluralOf(kind)}`, name };
+}
+
+/** Where the server stores an object. */
+function keyOf({ kind, metadata: { namespace, name } }: WidgetBody): string {
+  return `/registry/bench.example.com/${pluralOf(kind)}/${namespace}/${name}`;
+}
+
+/** The version in an object's text, which is long. */
+function versionOf(object: string): string {
+  return /"resourceVersion":"(\d+)"/.exec(object)![1]!;
 }
 
 /** A server with kinds and objects on it, and the peers that run there. */
@@ -114,33 +122,54 @@ export class Ground implements AsyncDisposable {
 
   /** Takes away all objects and all config maps of theirs. */
   async clear(): Promise<void> {
-    await this.server.clear("bench.example.com");
-    await this.server.clear(`configmaps/${NAMESPACE}`);
+    await this.server.etcd.clear("/registry/bench.example.com/");
+    await this.server.etcd.clear(`/registry/configmaps/${NAMESPACE}/`);
     this.#objects = [];
     await this.settled();
   }
 
-  /** Creates so many objects more. */
+  /**
+   * Brings so many objects more into being: the first of each kind by a request, the others as copies of what the server has
+   * stored of that one, with names and specs of their own.
+   */
   async seed(count: number, options: (index: number) => WidgetOptions = () => ({})): Promise<void> {
     const from = this.#objects.length;
+    const stored = new Map<string, { metadata: Record<string, unknown>; spec: unknown }>();
     for (let index = from; index < from + count; index++) {
-      const { namespace = NAMESPACE, kind = "" } = options(index);
-      this.#objects.push({ namespace, kind });
+      const body = widget(index, options(index)), plural = pluralOf(body.kind);
+      this.#objects.push({ body, version: "" });
+      if (stored.has(plural)) continue;
+      await this.server.request("POST", pathOf(body).collection, json(body));
+      stored.set(plural, JSON.parse(await this.server.etcd.get(keyOf(body))));
     }
-    await each(count, async (each) => {
-      const index = from + each;
-      const { namespace, kind } = this.#objects[index]!;
-      const collection = `/apis/${API_VERSION}/namespaces/${namespace}/widgets${kind}`;
-      await this.server.request("POST", collection, json(widget(index, options(index))));
+    await each(count, async (more) => {
+      const { body } = this.#objects[from + more]!;
+      const original = stored.get(pluralOf(body.kind))!;
+      const metadata = { ...original.metadata, ...body.metadata, uid: crypto.randomUUID() };
+      if (original.metadata.name === body.metadata.name) return;
+      await this.server.etcd.put(keyOf(body), JSON.stringify({ ...original, metadata, spec: body.spec }));
     });
     await this.settled();
+    for (const plural of stored.keys()) await this.#readVersions(plural);
   }
 
   /** Brings one object to a revision. */
   async update(index: number, revision: number, sent = 0): Promise<void> {
-    const { namespace, kind } = this.#objects[index]!;
-    const path = `/apis/${API_VERSION}/namespaces/${namespace}/widgets${kind}/${nameOf(index)}`;
-    await this.server.request("PATCH", path, json({ spec: { revision, sent } }, "merge-patch+json"));
+    const object = this.#objects[index]!;
+    const { body, version } = object;
+    const { collection, name } = pathOf(body);
+    const metadata = { ...body.metadata, resourceVersion: version };
+    const spec = { ...body.spec, revision, sent };
+    const answer = await this.server.request("PUT", `${collection}/${name}`, json({ ...body, metadata, spec }));
+    object.version = versionOf(answer);
+  }
+
+  /** Learns the versions of all objects of a kind, which updates must name. */
+  async #readVersions(plural: string): Promise<void> {
+    const listed = await this.list<Listed>(this.collection(plural));
+    for (const { metadata, spec } of listed) this.#objects[spec.index]!.version = metadata.resourceVersion;
+    const missing = this.#objects.filter(({ body, version }) => pluralOf(body.kind) === plural && version === "");
+    if (missing.length > 0) throw new Error(`The server does not know ${missing.length} objects that were made`);
   }
 
   /** Waits until the server's caches have everything. */

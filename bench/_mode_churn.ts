@@ -5,7 +5,8 @@
  */
 import { type Case, conclude, count, limitFor, must, type Sample, serverTime } from "./_case.ts";
 import { epoch } from "./_clock.ts";
-import { each, type Ground } from "./_ground.ts";
+import { each } from "./_each.ts";
+import type { Ground } from "./_ground.ts";
 import { running, sync } from "./_mode_sync.ts";
 
 /** How often each object is updated. */

@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 import { stringify } from "@std/yaml";
 import { delay } from "../delay.ts";
 import { ControlPlane } from "../testing/control_plane.ts";
+import { Etcd } from "./_etcd.ts";
 import { usage } from "./_process.ts";
 import { type RequestCounts, requestCounts } from "./_server_requests.ts";
 
@@ -18,7 +19,7 @@ const FLAGS: Readonly<Record<string, string | undefined>> = {
 };
 
 /** What of a processor a calm server takes at most; how often that is looked at, and how long it is waited for, in ms. */
-const CALM = 0.1, LOOK = 500, PATIENCE = 30_000;
+const CALM = 0.1, LOOK = 500, PATIENCE = 60_000;
 
 /** Processor time of the server's two programs, in s. */
 export interface ServerTime {
@@ -40,11 +41,14 @@ export function json(value: unknown, type = "json"): Body {
 
 /** A real kube-apiserver with its etcd. */
 export class Server implements AsyncDisposable {
+  /** What is behind it. */
+  readonly etcd: Etcd;
   readonly #plane: ControlPlane;
   readonly #http: Deno.HttpClient;
   readonly #pids: Readonly<Record<keyof ServerTime, number>>;
 
   private constructor(plane: ControlPlane) {
+    this.etcd = new Etcd(plane.etcd);
     this.#plane = plane;
     this.#http = Deno.createHttpClient({ caCerts: [plane.ca] });
     const pid = (name: string) => Number(Deno.readTextFileSync(`${dirname(plane.kubeconfig)}/${name}.pid`));
@@ -111,21 +115,19 @@ export class Server implements AsyncDisposable {
     }
   }
 
-  /** Deletes all objects of a resource from etcd, at once; watchers hear of each. */
-  async clear(resource: string): Promise<void> {
-    const range = { key: btoa(`/registry/${resource}/`), range_end: btoa(`/registry/${resource}0`) };
-    const response = await fetch(`${this.#plane.etcd}/v3/kv/deleterange`, {
-      method: "POST",
-      body: JSON.stringify(range),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`Cannot clear ${resource}: etcd answered ${response.status}: ${text}`);
-  }
-
   /** Waits until the server's watch cache has all that has been written to a collection up to now. */
   async cached(collection: string): Promise<void> {
     const { metadata } = JSON.parse(await this.request("GET", `${collection}?limit=1`));
-    await this.request("GET", `${collection}?limit=1&resourceVersion=${metadata.resourceVersion}`);
+    const path = `${collection}?limit=1&resourceVersion=${metadata.resourceVersion}`;
+    const deadline = performance.now() + PATIENCE;
+    while (true) {
+      try {
+        await this.request("GET", path); // It is answered when the cache is there, or refused after 3 s.
+        return;
+      } catch (error) {
+        if (performance.now() > deadline) throw error;
+      }
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
