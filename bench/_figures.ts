@@ -35,6 +35,14 @@ function number(value: number): string {
   return value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 2 : value < 100 ? 1 : 0 });
 }
 
+/** What is said of a goal: nothing when it is met or there is none, else by how much of it it is missed. */
+function missed(figure: Figure): string {
+  const { measured, atLeast, atMost } = figure;
+  const aim = atLeast ?? atMost;
+  if (isMet(figure) || aim === undefined) return "";
+  return aim === 0 ? "MISSED" : `MISSED by ${number(Math.abs(measured - aim) / aim * 100)} %`;
+}
+
 function goal({ atLeast, atMost, unit }: Figure): string {
   if (atLeast !== undefined) return `>= ${number(atLeast)} ${unit}`;
   return atMost === undefined ? "" : `<= ${number(atMost)} ${unit}`;
@@ -49,7 +57,7 @@ export function table(figures: readonly Figure[]): string {
       goal(each),
       `${number(each.measured)} ${each.unit}`,
       each.cpu === undefined ? "" : `${number(each.cpu)} us`,
-      isMet(each) ? "" : "MISSED",
+      missed(each),
     ]),
   ];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]!.length)));

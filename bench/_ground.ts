@@ -184,13 +184,30 @@ export class Ground implements AsyncDisposable {
     return JSON.parse(await this.server.request("GET", path)).items;
   }
 
+  /** How many bytes of JSON all objects have together, without their managed fields. */
+  async bytes(): Promise<number> {
+    let sum = 0;
+    for (let kind = 1; kind <= this.#kinds; kind++) {
+      for (const object of await this.list<Listed>(this.collection(kind === 1 ? "widgets" : `widgets${kind}`))) {
+        sum += JSON.stringify({ ...object, metadata: { ...object.metadata, managedFields: undefined } }).length;
+      }
+    }
+    return sum;
+  }
+
   /** Starts a peer. */
   start(peer: ReadyPeer, assigned: Readonly<Record<`BENCH_${string}`, string | number>>): Subject {
     const env = Object.fromEntries(Object.entries(assigned).map(([name, value]) => [name, `${value}`]));
     const subject: Subject = new Subject({
       name: peer.name,
       command: this.pod.command(this.#command(peer)),
-      env: { BENCH_OBJECTS: `${this.size}`, BENCH_REVISION: "1", BENCH_WORKERS: "16", ...this.pod.env, ...env },
+      env: {
+        BENCH_OBJECTS: `${this.size}`,
+        BENCH_REVISION: "1",
+        BENCH_WORKERS: "16",
+        ...peer.inCluster ? this.pod.env : this.pod.kubeconfig,
+        ...env,
+      },
       onEnd: () => this.#subjects.delete(subject),
     });
     this.#subjects.add(subject);

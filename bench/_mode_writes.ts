@@ -67,6 +67,7 @@ export function writeCases(mode: "status" | "owned", sizes: readonly number[]): 
   return sizes.map((size): Case => ({
     mode,
     title: `${count(size)} objects`,
+    takes: ({ works }) => works.includes(mode),
     prepare: async () => {},
     run: async (ground, peer): Promise<Sample> => {
       // Each run has objects of its own, which nobody has written to.

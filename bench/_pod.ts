@@ -28,6 +28,8 @@ export interface Pod {
   readonly inCluster: boolean;
   /** The environment that leads to the server. */
   readonly env: Readonly<Record<string, string>>;
+  /** The same for a program that knows kubeconfigs alone. */
+  readonly kubeconfig: Readonly<Record<string, string>>;
   /** The command line that starts a program, which keeps its process id. */
   command(program: readonly string[]): string[];
 }
@@ -75,12 +77,14 @@ export async function podFiles(folder: string, { url, ca, token }: PodServer): P
     }),
   );
   if (!await works(account)) {
-    return { inCluster: false, env: { KUBECONFIG: kubeconfig }, command: (program) => [...program] };
+    const named = { KUBECONFIG: kubeconfig };
+    return { inCluster: false, env: named, kubeconfig: named, command: (program) => [...program] };
   }
   const { hostname, port } = new URL(url);
   return {
     inCluster: true,
     env: { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
+    kubeconfig: { KUBECONFIG: kubeconfig },
     command: (program) => unshare(account, program),
   };
 }

@@ -40,6 +40,14 @@ export function summaries({ samples }: Result): Map<FigureName, Map<PeerName, Su
   return figures;
 }
 
+/** The same for machines: all values of each figure, by peer. */
+export function valuesOf(result: Result): Record<string, unknown> {
+  const { mode, title, samples } = result;
+  const peers = Object.groupBy(samples, ({ peer }) => peer);
+  const runs = Object.entries(peers).map(([peer, each]) => [peer, each.map(({ sample }) => sample)]);
+  return { mode, title, peers: Object.fromEntries(runs) };
+}
+
 /** A number with three digits that tell, or all before the point. */
 export function digits(value: number): string {
   const size = Math.abs(value);

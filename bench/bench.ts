@@ -1,5 +1,7 @@
 /**
- * Measures the same operator written with the framework, with others and without one, side by side on a real API server.
+ * Measures the same operator written with Tend, with others and without a framework, side by side on a real API server.
+ *
+ * Each run asserts that its work was done. The exit code is 1 when that fails, or when all peers have run and a goal is missed.
  *
  * ```sh
  * deno run -A bench/bench.ts --mode sync --n 10000 --runs 5 --peers tend,limit
@@ -7,72 +9,121 @@
  *
  * @module
  */
-import { parseArgs } from "node:util";
 import { controlPlaneAssets } from "../tools/build_control_plane.ts";
 import type { Case } from "./_case.ts";
-import { Ground } from "./_ground.ts";
-import { churnCases } from "./_mode_churn.ts";
-import { syncCases } from "./_mode_sync.ts";
-import { writeCases } from "./_mode_writes.ts";
-import { type PeerName, PEERS, type ReadyPeer } from "./_peers.ts";
-import { type Measured, type Result, tableOf } from "./_report.ts";
+import { casesOf } from "./_cases.ts";
+import { isMet, table } from "./_figures.ts";
+import { judged } from "./_goals.ts";
+import { Ground, type GroundOptions } from "./_ground.ts";
+import { type BenchOptions, benchOptions, HELP } from "./_options.ts";
+import { type Peer, PEERS, type ReadyPeer } from "./_peers.ts";
+import { type Measured, type Result, tableOf, valuesOf } from "./_report.ts";
 
-/** The modes: each with its sizes, and the one for a quick run. */
-const MODES: Readonly<Record<string, { cases(sizes: readonly number[]): Case[]; sizes: number[]; quick: number[] }>> = {
-  sync: { cases: syncCases, sizes: [1000, 10_000, 50_000], quick: [1000] },
-  churn: { cases: churnCases, sizes: [10_000], quick: [500] },
-  status: { cases: (sizes) => writeCases("status", sizes), sizes: [5000], quick: [300] },
-  owned: { cases: (sizes) => writeCases("owned", sizes), sizes: [2000], quick: [200] },
-};
-
-const { values } = parseArgs({
-  options: {
-    mode: { type: "string" },
-    n: { type: "string" },
-    runs: { type: "string" },
-    peers: { type: "string" },
-    json: { type: "boolean", default: false },
-    quick: { type: "boolean", default: false },
-    "cpu-prof": { type: "string" },
-  },
-});
-const { quick } = values;
-const names = (values.peers?.split(",") ?? Object.keys(PEERS)) as PeerName[];
-const runs = Number(values.runs ?? (quick ? 1 : 3));
-const modes = values.mode?.split(",") ?? Object.keys(MODES);
-const assets = await controlPlaneAssets();
-const peers: ReadyPeer[] = [];
-for (const name of names) peers.push({ ...PEERS[name], command: await PEERS[name].prepare() });
-const definer = await PEERS.tend.prepare();
-
-let ground: Ground | undefined;
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  Deno.addSignalListener(signal, async () => {
-    await ground?.[Symbol.asyncDispose]();
-    Deno.exit(130);
-  });
+/** The peers that take part, ready to run. */
+async function readyPeers({ peers, quick }: BenchOptions): Promise<ReadyPeer[]> {
+  const ready: ReadyPeer[] = [];
+  for (const name of peers) {
+    const peer: Peer = PEERS[name];
+    if (quick && !await peer.isBuilt()) console.error(`${name} is left out: it is not built`);
+    else ready.push({ ...peer, command: await peer.prepare() });
+  }
+  return ready;
 }
-for (const name of modes) {
-  const mode = MODES[name]!;
-  const sizes = values.n === undefined ? mode[quick ? "quick" : "sizes"] : values.n.split(",").map(Number);
-  for (const each of mode.cases(sizes)) {
-    console.error(`${each.mode}: ${each.title}`);
-    ground = await Ground.start({ assets, definer, profile: values["cpu-prof"] });
-    try {
-      await each.prepare(ground);
-      const samples: Measured[] = [];
-      for (let run = 0; run < runs; run++) {
-        for (let turn = 0; turn < peers.length; turn++) {
-          const peer = peers[(turn + run) % peers.length]!;
-          const sample = await each.run(ground, peer);
-          console.error(`  ${peer.name}`, sample);
-          samples.push({ peer: peer.name, sample });
-        }
-      }
-      const result: Result = { mode: each.mode, title: each.title, samples };
-      console.log(tableOf(result));
-    } finally {
-      await ground[Symbol.asyncDispose]();
+
+/** The grounds that are there now, for who ends before they do. */
+class Grounds {
+  readonly #open = new Set<Ground>();
+
+  async start(options: GroundOptions): Promise<Ground & AsyncDisposable> {
+    const ground = await Ground.start(options);
+    this.#open.add(ground);
+    return ground;
+  }
+
+  async close(): Promise<void> {
+    for (const ground of this.#open) await ground[Symbol.asyncDispose]();
+    this.#open.clear();
+  }
+}
+
+/** Runs the peers of a case in turns, each time another one first. */
+async function measure(each: Case, ground: Ground, peers: readonly ReadyPeer[], runs: number): Promise<Result> {
+  await each.prepare(ground);
+  const samples: Measured[] = [];
+  for (let run = 0; run < runs; run++) {
+    for (let turn = 0; turn < peers.length; turn++) {
+      const peer = peers[(turn + run) % peers.length]!;
+      console.error(`${each.mode}: ${each.title}: run ${run + 1} of ${peer.name}`);
+      samples.push({ peer: peer.name, sample: await each.run(ground, peer) });
     }
   }
+  samples.sort((a, b) => Object.keys(PEERS).indexOf(a.peer) - Object.keys(PEERS).indexOf(b.peer));
+  return { mode: each.mode, title: each.title, samples };
+}
+
+/** Measures in this process' own runtime what needs no server; what is printed then is printed by Deno. */
+async function micro(json: boolean): Promise<void> {
+  const args = [
+    "bench",
+    "--quiet",
+    "--no-check",
+    "-A",
+    ...(json ? ["--json"] : []),
+    `${import.meta.dirname}/micro_bench.ts`,
+  ];
+  const { success } = await new Deno.Command(Deno.execPath(), { args, stdout: "inherit", stderr: "inherit" }).output();
+  if (!success) throw new Error("Cannot measure micro: a benchmark failed");
+}
+
+async function main(options: BenchOptions, grounds: Grounds): Promise<boolean> {
+  const { modes, sizes, runs, json, quick, profile } = options;
+  const assets = await controlPlaneAssets();
+  const peers = await readyPeers(options);
+  const definer = await PEERS.tend.prepare();
+  const results: Result[] = [];
+  let inCluster = true;
+  for (const each of modes.flatMap((mode) => casesOf(mode, sizes, quick))) {
+    const taking = peers.filter((peer) => each.takes?.(peer) ?? true);
+    if (taking.length === 0) continue;
+    const ground = await grounds.start({ assets, definer, profile });
+    inCluster = ground.pod.inCluster;
+    const result = await measure(each, ground, taking, runs);
+    await grounds.close();
+    results.push(result);
+    if (!json) console.log(`${tableOf(result)}\n`);
+  }
+  if (!inCluster) {
+    console.error("The peers read a kubeconfig: a mount namespace for the files of a pod could not be had");
+  }
+  const goals = quick ? [] : judged(results);
+  if (json) console.log(JSON.stringify({ inCluster, results: results.map(valuesOf), goals }, null, 2));
+  else if (goals.length > 0) console.log(table(goals));
+  if (modes.includes("micro")) await micro(json);
+  const [load = 0] = Deno.loadavg(), cores = navigator.hardwareConcurrency;
+  if (load > 2 * cores) console.error(`The machine was busy: ${load.toFixed(1)} programs wanted its ${cores} cores`);
+  return peers.length < Object.keys(PEERS).length || goals.every(isMet);
+}
+
+if (import.meta.main) {
+  const options = benchOptions(Deno.args);
+  if (options === undefined) {
+    console.log(HELP);
+    Deno.exit(0);
+  }
+  const grounds = new Grounds();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(signal, async () => {
+      await grounds.close();
+      Deno.exit(130);
+    });
+  }
+  try {
+    Deno.exitCode = await main(options, grounds) ? 0 : 1;
+  } catch (error) {
+    console.error(`FAILED: ${error instanceof Error ? error.message : error}`);
+    Deno.exitCode = 1;
+  } finally {
+    await grounds.close();
+  }
+  Deno.exit(); // Signals are listened for.
 }
