@@ -12,7 +12,6 @@
  *
  * @module
  */
-import { globalRegistry } from "zod";
 import { type JsonSchema, type Place, VALIDATION } from "./_structural.ts";
 import {
   lengthSchema,
@@ -39,7 +38,11 @@ interface Zod {
     readonly values?: ReadonlySet<unknown> | undefined;
     readonly pattern?: RegExp;
   };
+  /** What `.meta()` and `.describe()` have said of it; schemas of `zod/mini` have no such method. */
+  meta?(): Metadata | undefined;
 }
+
+type Metadata = Readonly<Record<string, unknown>>;
 
 type Convert = (zod: Zod, place: Place, state: State) => JsonSchema;
 
@@ -93,6 +96,18 @@ export function fromZod(schema: ZodSchema, place: Place): JsonSchema {
   return finish(convert(schema as unknown as Zod, place, []));
 }
 
+/**
+ * What was said of a schema.
+ *
+ * zod itself is not imported: whoever has a schema has loaded it, and kinds that are made of none do without. All its copies
+ * in a process share one registry, which is looked for where they do.
+ */
+function metaOf(zod: Zod): Metadata | undefined {
+  if (zod.meta) return zod.meta();
+  const shared = globalThis as { readonly __zod_globalRegistry?: { get(schema: Zod): Metadata | undefined } };
+  return shared.__zod_globalRegistry?.get(zod);
+}
+
 /** Frees null from enums, and leaves bounds to the format that says them, all the way down. */
 function finish(schema: JsonSchema): JsonSchema {
   const { properties, additionalProperties: values, items } = schema;
@@ -111,7 +126,7 @@ function convert(zod: Zod, place: Place, around: readonly Zod[]): JsonSchema {
   }
   const { def } = zod._zod;
   const type = def.type!;
-  const meta = (globalRegistry.get(zod as never) ?? {}) as Record<string, unknown>;
+  const meta = metaOf(zod) ?? {};
   if (def.coerce) place.refuse("must not be coerced: the object in the cluster is not converted");
   const turn = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
   if (!turn) {
@@ -125,7 +140,7 @@ function convert(zod: Zod, place: Place, around: readonly Zod[]): JsonSchema {
 }
 
 /** Adds what `.meta()` and `.describe()` say. */
-function annotate(schema: JsonSchema, meta: Record<string, unknown>, place: Place): JsonSchema {
+function annotate(schema: JsonSchema, meta: Metadata, place: Place): JsonSchema {
   const added: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(meta)) {
     if (NO_KEYWORDS.has(keyword)) {
@@ -268,7 +283,7 @@ function alternatives(zod: Zod): Zod[] {
   return (zod._zod.def.options as Zod[]).flatMap((option) => {
     const { type, inclusive, discriminator } = option._zod.def;
     const nested = type === "union" && (inclusive !== false || discriminator !== undefined);
-    return nested && globalRegistry.get(option as never) === undefined ? alternatives(option) : [option];
+    return nested && metaOf(option) === undefined ? alternatives(option) : [option];
   });
 }
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertNotStrictEquals, assertThrows } from "@std/assert";
 import { z } from "zod";
+import * as mini from "zod/mini";
 import {
   type CustomObject,
   customResource,
@@ -17,7 +18,7 @@ const named = { group: "example.com", version: "v1", kind: "Backup" };
 const plain = z.object({ text: z.string(), replicas: z.int32(), tags: z.array(z.string()) });
 
 /** The schema that a field of a spec becomes. */
-function schemaOf(zod: z.ZodType): JsonSchema {
+function schemaOf(zod: z.core.$ZodType): JsonSchema {
   return customResource({ ...named, spec: z.object({ value: zod }) }).schema.properties!.spec!.properties!.value!;
 }
 
@@ -125,6 +126,13 @@ Deno.test("customResource() takes descriptions and annotations from .describe() 
     title: "T",
     "x-kubernetes-map-type": "atomic",
   });
+});
+
+Deno.test("customResource() takes descriptions and annotations from schemas of zod/mini, which have no .meta() of their own", () => {
+  const text = mini.string().check(mini.minLength(1)).register(mini.globalRegistry, { description: "A text." });
+  assertEquals(schemaOf(text), { type: "string", minLength: 1, description: "A text." });
+  const named = mini.object({}).register(mini.globalRegistry, { title: "T", "x-kubernetes-map-type": "atomic" });
+  assertEquals(schemaOf(named), { type: "object", title: "T", "x-kubernetes-map-type": "atomic" });
 });
 
 Deno.test("B35: customResource() always enables the status subresource", () => {
