@@ -30,10 +30,15 @@ export function cpuOf(stat: string): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
-/** A line such as `VmHWM:  1024 kB` of the text of `/proc/PID/status`, in MiB. */
+/**
+ * A line such as `VmHWM:  1024 kB` of the text of `/proc/PID/status`, in MiB.
+ *
+ * @throws {Deno.errors.NotFound} If there is none
+ */
 export function mebibytesOf(status: string, field: string): number {
   const [, kibibytes] = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status) ?? [];
-  if (kibibytes === undefined) throw new Error(`Cannot read the memory of a process: there is no ${field}`);
+  // Of one that has ended, and was not waited for yet, this is what is left out.
+  if (kibibytes === undefined) throw new Deno.errors.NotFound(`Cannot read the memory of a process: no ${field}`);
   return Number(kibibytes) / 1024;
 }
 

@@ -163,7 +163,17 @@ export class Subject implements AsyncDisposable {
         continue;
       }
       const timed = said.event === "first" || said.event === "done";
-      this.#slot(String(said.event)).resolve(timed ? { ...said, usage: usage(this.pid) } : said);
+      this.#slot(String(said.event)).resolve(timed ? { ...said, usage: this.#used() } : said);
+    }
+  }
+
+  /** What it has used, if it is still there to tell. */
+  #used(): Usage | undefined {
+    try {
+      return usage(this.pid);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return undefined;
+      throw error;
     }
   }
 
