@@ -4,13 +4,13 @@
  * @module
  */
 import { delay } from "../delay.ts";
-import { type Case, conclude, count, limitFor, type Sample } from "./_case.ts";
+import { type Case, conclude, count, limitFor, must, type Sample } from "./_case.ts";
 import { epoch } from "./_clock.ts";
 
 /** How long a process is left alone before its idle time is measured, in ms. */
 const SETTLE = 2000;
-/** How often it is asked whether it is ready, in ms. */
-const POLL = 2;
+/** How often it is asked whether it is ready, and for how long, in ms. */
+const POLL = 2, READY = 20_000;
 
 function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -31,14 +31,14 @@ async function isReady(port: number): Promise<boolean> {
   }
 }
 
-/** When what listens on a port is ready, in ms since 1970. */
-async function readyAt(port: number, limit: number): Promise<number> {
+/** When a peer is ready by what listens on its port, in ms since 1970; undefined if that takes too long, or it is gone. */
+async function readyAt(port: number, limit: number): Promise<number | undefined> {
   const deadline = epoch() + limit;
-  while (!await isReady(port)) {
-    if (epoch() > deadline) throw new Error(`/readyz did not answer 200 within ${limit} ms`);
+  while (epoch() < deadline) {
+    if (await isReady(port)) return epoch();
     await delay(POLL);
   }
-  return epoch();
+  return undefined;
 }
 
 /** One case, of one object, for each number of seconds to be idle. */
@@ -51,9 +51,10 @@ export function startCases(seconds: readonly number[]): Case[] {
       const port = peer.probes ? freePort() : 0;
       await using subject = ground.start(peer, { BENCH_PORT: port });
       const { started } = subject;
-      const ready = peer.probes ? await readyAt(port, limitFor(1)) : undefined;
+      const ready = peer.probes ? await readyAt(port, READY) : undefined;
       const first = await subject.hear("first", limitFor(1));
       const { usage } = await subject.hear("done", limitFor(1));
+      must(!peer.probes || ready !== undefined, () => `${peer.name} did not say 200 at /readyz within ${READY} ms`);
       await delay(SETTLE);
       const [before, began] = [subject.usage().cpu, epoch()];
       await delay(started + idle * 1000 - epoch());
