@@ -28,6 +28,8 @@ interface Seeded {
   version: string;
 }
 
+type Definition = Parameters<Server["apply"]>[1];
+
 interface Listed {
   readonly metadata: { readonly resourceVersion: string };
   readonly spec: { readonly index: number };
@@ -55,33 +57,28 @@ function versionOf(object: string): string {
 export class Ground implements AsyncDisposable {
   readonly server: Server;
   readonly pod: Pod;
-  readonly #folder: string;
   readonly #options: GroundOptions;
   readonly #subjects = new Set<Subject>();
   #objects: Seeded[] = [];
   #kinds = 0;
 
-  private constructor(server: Server, pod: Pod, folder: string, options: GroundOptions) {
+  private constructor(server: Server, pod: Pod, options: GroundOptions) {
     this.server = server;
     this.pod = pod;
-    this.#folder = folder;
     this.#options = options;
   }
 
   /** Starts a fresh server, with the kind defined and the namespace made. */
   static async start(options: GroundOptions): Promise<Ground> {
-    const folder = await Deno.makeTempDir({ prefix: "tend-bench-" });
-    let server: Server | undefined;
+    const server = await Server.start(options.assets);
     try {
-      server = await Server.start(options.assets);
-      const ground = new Ground(server, await podFiles(folder, server), folder, options);
+      const ground = new Ground(server, await podFiles(server.folder, server), options);
       await ground.define(1);
       await ground.makeNamespace(NAMESPACE);
       await server.calm();
       return ground;
     } catch (error) {
-      await server?.[Symbol.asyncDispose]();
-      await Deno.remove(folder, { recursive: true });
+      await server[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -99,20 +96,19 @@ export class Ground implements AsyncDisposable {
       env: { BENCH_KINDS: `${kinds}` },
     }).output();
     if (!success) throw new Error(`Cannot define the kinds: ${new TextDecoder().decode(stderr)}`);
-    const definitions = parseAll(new TextDecoder().decode(stdout), { schema: "core" }) as {
-      metadata: { name: string };
-    }[];
+    const definitions = parseAll(new TextDecoder().decode(stdout), { schema: "core" }) as Definition[];
     for (const definition of definitions.slice(this.#kinds)) {
       await this.server.apply("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
     }
     for (const { metadata } of definitions) {
       await patiently(() => this.server.request("GET", `${this.collection(metadata.name.split(".")[0])}?limit=1`));
     }
-    this.#kinds = kinds;
+    this.#kinds = Math.max(kinds, this.#kinds);
   }
 
+  /** Makes a namespace, unless it is there. */
   async makeNamespace(name: string): Promise<void> {
-    await this.server.request("POST", "/api/v1/namespaces", json({ metadata: { name } }));
+    await this.server.apply("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   }
 
   /** The path of all objects of a kind. */
@@ -218,7 +214,6 @@ export class Ground implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#subjects].map((subject) => subject[Symbol.asyncDispose]()));
     await this.server[Symbol.asyncDispose]();
-    await Deno.remove(this.#folder, { recursive: true }).catch(() => {});
   }
 
   #command({ name, command }: ReadyPeer): readonly string[] {

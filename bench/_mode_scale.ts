@@ -10,8 +10,6 @@ import { running, sync } from "./_mode_sync.ts";
 import type { WidgetOptions } from "./_objects.ts";
 import type { ReadyPeer } from "./_peers.ts";
 
-/** How long a peer is left alone before its memory counts, in ms. */
-const SETTLE = 5000;
 /** Objects of a kB that are there even where their number is not what is measured. */
 const BASE = 10_000;
 /** The variables that make an object 100 kB. */
@@ -24,17 +22,27 @@ export interface ScaleSizes {
   readonly kinds: number;
   readonly delays: number;
   readonly large: number;
+  /** How long a peer is left alone before its memory counts, in ms. */
+  readonly settle: number;
 }
 
 /** The sizes of the issue, and those of a quick run. */
 export const SCALE: Readonly<Record<"full" | "quick", ScaleSizes>> = {
-  full: { objects: [1000, 10_000, 25_000, 50_000, 100_000], namespaces: 1000, kinds: 50, delays: 10_000, large: 1000 },
-  quick: { objects: [1000], namespaces: 50, kinds: 5, delays: 500, large: 20 },
+  full: {
+    objects: [1000, 10_000, 25_000, 50_000, 100_000],
+    namespaces: 1000,
+    kinds: 50,
+    delays: 10_000,
+    large: 1000,
+    settle: 5000,
+  },
+  quick: { objects: [1000], namespaces: 50, kinds: 5, delays: 500, large: 20, settle: 500 },
 };
 
 interface Scaled {
   readonly title: string;
   readonly size: number;
+  readonly settle: number;
   readonly options?: (index: number) => WidgetOptions;
   readonly kinds?: number;
   readonly namespaces?: number;
@@ -42,15 +50,15 @@ interface Scaled {
 }
 
 /** The resident memory of a peer that has nothing to cache. */
-async function empty(ground: Ground, peer: ReadyPeer, kinds: number): Promise<number> {
+async function empty(ground: Ground, peer: ReadyPeer, kinds: number, settle: number): Promise<number> {
   await using subject = ground.start(peer, { BENCH_OBJECTS: 0, BENCH_KINDS: kinds, BENCH_NAMESPACE: "default" });
-  await delay(SETTLE);
+  await delay(settle);
   const { rss } = subject.usage();
   await subject.stop();
   return rss;
 }
 
-function scaled({ title, size, options, kinds = 1, namespaces = 0, delays = false }: Scaled): Case {
+function scaled({ title, size, settle, options, kinds = 1, namespaces = 0, delays = false }: Scaled): Case {
   let bytes = 0;
   return {
     mode: "scale",
@@ -63,18 +71,18 @@ function scaled({ title, size, options, kinds = 1, namespaces = 0, delays = fals
       bytes = await ground.bytes();
     },
     run: async (ground, peer): Promise<Sample> => {
-      const base = await empty(ground, peer, kinds);
+      const base = await empty(ground, peer, kinds, settle);
       const work = delays ? "delay" : "noop";
       await using run = await running(sync(ground, peer, { BENCH_KINDS: kinds, BENCH_RECONCILE: work }));
       const before = run.subject.usage().cpu;
-      await delay(SETTLE);
+      await delay(settle);
       const { cpu, rss } = run.subject.usage();
       const reconciles = await conclude(run.subject, size);
       const more = (rss - base) * 1024 * 1024;
       return {
         ...run.sample,
         idleRss: rss,
-        idleCpu: (cpu - before) * 1000 / SETTLE * 100,
+        idleCpu: (cpu - before) * 1000 / settle * 100,
         perObject: more / size,
         perByte: more / bytes,
         reconciles: reconciles / size,
@@ -84,23 +92,25 @@ function scaled({ title, size, options, kinds = 1, namespaces = 0, delays = fals
 }
 
 /** All cases. */
-export function scaleCases({ objects, namespaces, kinds, delays, large }: ScaleSizes): Case[] {
+export function scaleCases({ objects, namespaces, kinds, delays, large, settle }: ScaleSizes): Case[] {
   const most = Math.min(BASE, Math.max(...objects));
   return [
-    ...objects.map((size) => scaled({ title: `${count(size)} objects`, size })),
+    ...objects.map((size) => scaled({ title: `${count(size)} objects`, size, settle })),
     scaled({
       title: `${count(most)} objects in ${count(namespaces)} namespaces`,
       size: most,
+      settle,
       namespaces,
       options: (index) => ({ namespace: `bench-${index % namespaces}` }),
     }),
     scaled({
       title: `${count(most)} objects of ${count(kinds)} kinds`,
       size: most,
+      settle,
       kinds,
       options: (index) => ({ kind: index % kinds === 0 ? "" : index % kinds + 1 }),
     }),
-    scaled({ title: `${count(delays)} pending delays`, size: delays, delays: true }),
-    scaled({ title: `${count(large)} objects of 100 kB`, size: large, options: () => ({ variables: LARGE }) }),
+    scaled({ title: `${count(delays)} pending delays`, size: delays, settle, delays: true }),
+    scaled({ title: `${count(large)} objects of 100 kB`, size: large, settle, options: () => ({ variables: LARGE }) }),
   ];
 }

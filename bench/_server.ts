@@ -39,6 +39,13 @@ export function json(value: unknown, type = "json"): Body {
   return { text: JSON.stringify(value), type };
 }
 
+/** An object that can be applied. */
+export interface Applied {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}
+
 /** A real kube-apiserver with its etcd. */
 export class Server implements AsyncDisposable {
   /** What is behind it. */
@@ -51,13 +58,18 @@ export class Server implements AsyncDisposable {
     this.etcd = new Etcd(plane.etcd);
     this.#plane = plane;
     this.#http = Deno.createHttpClient({ caCerts: [plane.ca] });
-    const pid = (name: string) => Number(Deno.readTextFileSync(`${dirname(plane.kubeconfig)}/${name}.pid`));
+    const pid = (name: string) => Number(Deno.readTextFileSync(`${this.folder}/${name}.pid`));
     this.#pids = { api: pid("kube-apiserver"), etcd: pid("etcd") };
   }
 
   /** Starts both programs. */
   static async start(assets: string): Promise<Server> {
     return new Server(await ControlPlane.start({ assets, flags: FLAGS }));
+  }
+
+  /** A folder that is gone when the server is, however this process ends. */
+  get folder(): string {
+    return dirname(this.#plane.kubeconfig);
   }
 
   get url(): string {
@@ -89,7 +101,7 @@ export class Server implements AsyncDisposable {
   }
 
   /** Applies an object of any kind, by its collection. */
-  async apply(collection: string, object: { readonly metadata: { readonly name: string } }): Promise<void> {
+  async apply(collection: string, object: Applied): Promise<void> {
     const path = `${collection}/${object.metadata.name}?fieldManager=bench&force=true`;
     await this.request("PATCH", path, { text: stringify(object, { useAnchors: false }), type: "apply-patch+yaml" });
   }

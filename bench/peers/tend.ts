@@ -82,9 +82,14 @@ if (lease) operator.leaderElection(...lease);
 if (import.meta.main) {
   if (Deno.args.length > 0) await operator.main();
   else {
-    void obey(tally).then(() => Deno.kill(Deno.pid, "SIGTERM"));
+    let ended = false;
+    void obey(tally).then(() => {
+      ended = true;
+      Deno.kill(Deno.pid, "SIGTERM");
+    });
     const address = port === 0 ? "0" : `127.0.0.1:${port}`;
     const only = namespace === "" ? [] : ["--namespaces", namespace];
     await operator.main(["run", "--address", address, "--log-level", "warning", ...only]);
+    if (!ended) Deno.exit(); // Who waits for standard input would keep the process.
   }
 }
