@@ -38,11 +38,12 @@ export function churnCases(sizes: readonly number[]): Case[] {
         const { subject } = run;
         const [before, serverBefore] = [subject.usage().cpu, ground.server.time()];
         await subject.expect(size, revision + ROUNDS);
-        const done = subject.hear("done", limitFor(size * ROUNDS));
-        done.catch(() => {}); // It is awaited below, unless the updates fail first.
-        const { took, ended } = await churn(ground, revision);
+        // Both at once: a peer that dies is not waited for.
+        const [{ took, ended }, { at, usage }] = await Promise.all([
+          churn(ground, revision),
+          subject.hear("done", limitFor(size * ROUNDS)),
+        ]);
         revision += ROUNDS;
-        const { at, usage } = await done;
         const time = serverTime(serverBefore, ground.server.time());
         const reconciles = await conclude(subject, 2 * size);
         return {

@@ -41,8 +41,10 @@ export function latencyCases(sizes: readonly number[]): Case[] {
         await subject.latencies(); // Those of what an earlier run has sent.
         const [before, serverBefore] = [subject.usage(), ground.server.time()];
         await subject.expect(size, ++revision);
-        await updates(ground, size, revision);
-        const { usage } = await subject.hear("done", limitFor(size));
+        const [{ usage }] = await Promise.all([
+          subject.hear("done", limitFor(size)),
+          updates(ground, size, revision),
+        ]);
         const latencies = await subject.latencies();
         must(latencies.length === size, () => `${latencies.length} latencies were told, of ${size} updates`);
         const time = serverTime(serverBefore, ground.server.time());

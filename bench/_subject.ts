@@ -129,7 +129,12 @@ export class Subject implements AsyncDisposable {
   }
 
   async #command(line: string): Promise<void> {
-    await this.#input.write(new TextEncoder().encode(`${line}\n`));
+    try {
+      await this.#input.write(new TextEncoder().encode(`${line}\n`));
+    } catch {
+      await this.#ended; // What it said at its end tells more than a broken pipe.
+      throw this.#failure(`did not take "${line}"`);
+    }
   }
 
   #slot(event: string): PromiseWithResolvers<Record<string, unknown>> {

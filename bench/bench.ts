@@ -117,8 +117,10 @@ if (import.meta.main) {
     Deno.exit(0);
   }
   const grounds = new Grounds();
+  let interrupted = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(signal, async () => {
+      interrupted = true;
       await grounds[Symbol.asyncDispose]();
       Deno.exit(130);
     });
@@ -126,8 +128,8 @@ if (import.meta.main) {
   try {
     Deno.exitCode = await main(options, grounds) ? 0 : 1;
   } catch (error) {
-    console.error(`FAILED: ${error instanceof Error ? error.message : error}`);
-    Deno.exitCode = 1;
+    Deno.exitCode = interrupted ? 130 : 1;
+    if (!interrupted) console.error(`FAILED: ${error instanceof Error ? error.message : error}`);
   } finally {
     await grounds[Symbol.asyncDispose]();
   }
