@@ -12,7 +12,7 @@
  *
  * @module
  */
-import { createHash } from "node:crypto";
+import { sha256 } from "./_sha256.ts";
 
 /** What was written, and what came of it, as digests; the resource version that the server answered with. */
 interface Entry {
@@ -57,9 +57,7 @@ export class WriteMemo {
 
 /** Of values that differ in the order of their keys alone it is the same. */
 function digest(content: unknown): string | undefined {
-  return content === undefined
-    ? undefined
-    : createHash("sha256").update(JSON.stringify(content, inOrder)).digest("base64");
+  return content === undefined ? undefined : sha256(JSON.stringify(content, inOrder)).toBase64();
 }
 
 function inOrder(_key: string, value: unknown): unknown {

@@ -10,7 +10,7 @@
  *
  * @module
  */
-import { createHash } from "node:crypto";
+import { sha256 } from "./_sha256.ts";
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -106,7 +106,7 @@ export function assertPathSegment(value: unknown, what: string): asserts value i
 
 /** The first 10 hexadecimal digits of the text's SHA-256. */
 function shortHash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 10);
+  return sha256(text).subarray(0, 5).toHex();
 }
 
 function shorten(text: string, original: string, max: number): string {

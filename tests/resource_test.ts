@@ -206,6 +206,9 @@ Deno.test("labelValue() and childName() give valid, repeatable names that do not
   assertNotEquals(childName(`${long.slice(1)}b`, "x"), childName(`${long.slice(1)}c`, "x"));
   assertNotEquals(childName("a.b", "x"), childName("a-b", "x"));
   assertEquals(childName("web", "config"), "web-config");
+  // The objects of these names are in clusters: another version of the framework must find them.
+  assertEquals(childName("shop.example.com", "Web"), "shop-example-com-web-25ee1cac41");
+  assertEquals(labelValue("Überschrift"), "berschrift-fb039458a3");
   assertThrows(() => childName("", "x"), TypeError, "no part may be empty");
 });
 
