@@ -12,13 +12,12 @@
  *
  * @module
  */
-import process from "node:process";
 import type { Registry } from "./registry.ts";
 
 /** Where the numbers come from. */
 export interface ProcessSource {
   /** Seconds of CPU time so far. */
-  cpu(): number;
+  cpu(): number | Promise<number>;
   /** Resident memory in bytes. */
   resident(): number;
   /** When the process started, in seconds since 1970. */
@@ -38,7 +37,9 @@ const UNLIMITED = 2 ** 64 - 1;
 
 /** This process. */
 export const THIS_PROCESS: ProcessSource = {
-  cpu: () => {
+  cpu: async () => {
+    // Loaded at the first scrape: it is of no use before.
+    const { default: process } = await import("node:process");
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   },
@@ -99,8 +100,8 @@ export function addProcessMetrics(registry: Registry, source: ProcessSource = TH
   registry.counter({
     name: "process_cpu_seconds_total",
     help: "Total user and system CPU time spent in seconds.",
-    collect: (counter) => {
-      const seconds = source.cpu();
+    collect: async (counter) => {
+      const seconds = await source.cpu();
       counter.reset();
       counter.inc(seconds);
     },

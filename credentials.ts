@@ -14,7 +14,6 @@
 import { getLogger } from "@logtape/logtape";
 import { type Access, checkAccess } from "./_access.ts";
 import { isInCluster, SERVICE_ACCOUNT_DIR, serviceAccount } from "./_in_cluster.ts";
-import { Kubeconfig } from "./_kubeconfig.ts";
 import { Backoff } from "./backoff.ts";
 import { race } from "./delay.ts";
 import type { Logger } from "./logger.ts";
@@ -205,18 +204,20 @@ export class Credentials {
       this.#static = true;
       return () => Promise.resolve({ origin: "options", server, headers: [] });
     }
-    const fromFiles = (paths: string): Source => {
+    const fromFiles = async (paths: string): Promise<Source> => {
+      // In a cluster there is none to read.
+      const { Kubeconfig } = await import("./_kubeconfig.ts");
       const config = new Kubeconfig({ paths, context, env, readFile });
       return (anew) => config.read(anew);
     };
     const paths = kubeconfig ?? (env("KUBECONFIG") || undefined);
-    if (paths !== undefined) return fromFiles(paths);
+    if (paths !== undefined) return await fromFiles(paths);
     if (context === undefined && await isInCluster(serviceAccountDir, env, readFile)) {
       return serviceAccount(serviceAccountDir, env, readFile, this.#log);
     }
     const home = env("HOME") ?? env("USERPROFILE");
     const file = `${home}/.kube/config`;
-    if (home !== undefined && await exists(file, readFile)) return fromFiles(file);
+    if (home !== undefined && await exists(file, readFile)) return await fromFiles(file);
     throw new Error(
       `Cannot find an API server: there must be a kubeconfig (KUBECONFIG or ~/.kube/config) or, in a cluster, ` +
         `KUBERNETES_SERVICE_HOST and ${serviceAccountDir}/token, and the permission to read them: current value is none`,
