@@ -23,12 +23,12 @@
  *
  * @module
  */
-import { stringify } from "@std/yaml";
 import { type Duration, toMilliseconds } from "./duration.ts";
 import { type CustomResourceDefinition, Deployment, Namespace, ServiceAccount } from "./kinds.ts";
 import { assertDnsLabel, assertNamespaces, labelValue } from "./names.ts";
 import { type RoleObject, roles, type ScopedRule } from "./rbac.ts";
 import type { DraftMeta, KindedDraft, KubernetesObject } from "./resource.ts";
+import { writeYaml } from "./yaml.ts";
 
 /** What the container may use and is guaranteed, by resource, such as `{ cpu: "10m", memory: "128Mi" }`. */
 export interface ContainerResources {
@@ -252,6 +252,6 @@ export function toYaml(objects: readonly KindedDraft<KubernetesObject>[]): strin
   return objects.map(({ apiVersion, kind, metadata, ...rest }) => {
     // Through JSON, which leaves out what is undefined: YAML has no word for that.
     const plain: unknown = JSON.parse(JSON.stringify({ apiVersion, kind, metadata, ...rest }));
-    return stringify(plain, { lineWidth: -1, useAnchors: false });
+    return writeYaml(plain);
   }).join("---\n");
 }

@@ -9,10 +9,10 @@
  *
  * @module
  */
+import { writeYaml } from "../yaml.ts";
 import type { Answer } from "./_call.ts";
 import { negotiate } from "./_codec.ts";
 import { LARGE } from "./_compression.ts";
-import { toYaml } from "./_yaml.ts";
 import { StatusError, TextError } from "./_status.ts";
 
 /** The `warning` header of a text. */
@@ -29,7 +29,7 @@ export function jsonResponse(
   if (code === 204) return new Response(null, { status: code });
   const yaml = negotiate(accept)?.format === "yaml";
   let text = typeof body === "string" ? body : JSON.stringify(body);
-  if (yaml) text = toYaml(JSON.parse(text));
+  if (yaml) text = writeYaml(JSON.parse(text), { sorted: true });
   const type = yaml
     ? { ...headers, "content-type": "application/yaml" }
     : { "content-type": "application/json", ...headers };

@@ -1,34 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { canonicalQuantity } from "../testing/_quantity.ts";
-import { toYaml } from "../testing/_yaml.ts";
 import { withBooleans } from "../testing/_yaml_booleans.ts";
-
-Deno.test("toYaml() quotes texts as Go's writer does: twice what is something else, once what cannot stand bare", () => {
-  for (
-    const [text, written] of [
-      ["yes", '"yes"'],
-      ["1:30", '"1:30"'],
-      ["", '""'],
-      ["x: y", "'x: y'"],
-      ["it's: b", "'it''s: b'"],
-      ["--- x", "'--- x'"],
-      ["-x", "-x"],
-      ["=", "="],
-      ["é", "é"],
-      ["\u{1F600}", '"\\U0001F600"'],
-      ["a: \u0001", '"a: \\x01"'],
-      ["a\nb", "|-\n  a\n  b"],
-      ["a\n\n", "|+\n  a\n"],
-      [" a\nb", "|2-\n   a\n  b"],
-    ] as const
-  ) assertEquals(toYaml({ k: text }), `k: ${written}\n`, text);
-});
-
-Deno.test("toYaml() breaks a long text at the first space after 80 columns", () => {
-  const words = `${"word ".repeat(18)}end`;
-  assertEquals(toYaml({ k: words }), `k: ${"word ".repeat(15)}word\n  word word end\n`);
-  assertEquals(toYaml({ k: `a: ${words}` }), `k: 'a: ${"word ".repeat(14)}word\n  word word word end'\n`);
-});
 
 Deno.test("withBooleans() replaces words that are values, and leaves keys, quoted texts and blocks alone", () => {
   const text =
