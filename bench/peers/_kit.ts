@@ -157,7 +157,8 @@ export class Tally {
   #look(): void {
     if (this.#done || this.#reached < this.#expected.objects) return;
     this.#done = true;
-    this.#tell({ event: "done", ...this.#expected, at: epoch() });
+    const { objects, revision } = this.#expected;
+    this.#tell({ event: "done", objects, revision, at: epoch() });
   }
 }
 
