@@ -54,6 +54,48 @@ export async function readText(
   }
 }
 
+/** What was read. */
+export interface Piece {
+  /** True if the body has ended. */
+  readonly done: boolean;
+  /** Bytes in what the memory that was given has become, which is to be used in its place; or in memory of their own. */
+  readonly value?: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** Reads a body into memory of the caller's, where its source can do that: four times cheaper than chunk by chunk. */
+export interface BodyReader {
+  /** Reads what there is next. */
+  read(into: Uint8Array<ArrayBuffer>): Promise<Piece>;
+  /** Lets go of the body. */
+  cancel(reason?: unknown): Promise<void>;
+}
+
+/** The readers of the bodies that {@linkcode watched} has passed on. */
+const readers = new WeakMap<ReadableStream<Uint8Array>, BodyReader>();
+
+/** Opens a body, which nobody else may read. */
+export function readerOf(body: ReadableStream<Uint8Array>): BodyReader {
+  return readers.get(body) ?? open(body);
+}
+
+function open(body: ReadableStream<Uint8Array>): BodyReader {
+  let bytes: ReadableStreamBYOBReader;
+  try {
+    bytes = body.getReader({ mode: "byob" });
+  } catch {
+    // Made by a program, such as a server in memory, not read from a connection.
+    const chunks = body.getReader();
+    return {
+      read: () => chunks.read() as Promise<Piece>,
+      cancel: (reason) => chunks.cancel(reason).finally(() => chunks.releaseLock()),
+    };
+  }
+  return {
+    read: (into) => bytes.read(into) as Promise<Piece>,
+    cancel: (reason) => bytes.cancel(reason).finally(() => bytes.releaseLock()),
+  };
+}
+
 /** Passes a body on, ends it when the signal aborts, whatever its source does, and tells when it has ended. */
 export function watched(
   body: ReadableStream<Uint8Array> | null,
@@ -65,37 +107,81 @@ export function watched(
     finish();
     return null;
   }
-  const reader = body.getReader();
-  let abort = (): void => {};
-  const end = (): void => {
-    signal.removeEventListener("abort", abort);
-    finish();
-  };
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      abort = () => {
-        controller.error(signal.reason);
-        reader.cancel(signal.reason).catch(() => {});
-        end();
-      };
-      if (signal.aborted) abort();
-      else signal.addEventListener("abort", abort, { once: true });
-    },
+  const reader = new WatchedReader(open(body), signal, finish, fail);
+  const passed = new ReadableStream<Uint8Array>({
+    start: (controller) => reader.onAbort((reason) => controller.error(reason)),
     async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (signal.aborted) return;
-        if (!done) return controller.enqueue(value);
-        controller.close();
-      } catch (error) {
-        if (signal.aborted) return;
-        controller.error(fail(error));
-      }
-      end();
+      const { done, value } = await reader.read(new Uint8Array(PIECE));
+      if (done || !value) controller.close();
+      else controller.enqueue(value.buffer.byteLength === value.length ? value : value.slice());
     },
-    cancel(reason) {
-      end();
-      return reader.cancel(reason);
-    },
+    cancel: (reason) => reader.cancel(reason),
   }, { highWaterMark: 0 });
+  readers.set(passed, reader);
+  return passed;
+}
+
+/** How much is read at once of a body that is passed on, in bytes. */
+const PIECE = 65_536;
+
+class WatchedReader implements BodyReader {
+  readonly #reader: BodyReader;
+  readonly #signal: AbortSignal;
+  readonly #finish: () => void;
+  readonly #fail: (error: unknown) => Error;
+  #aborted: (reason: unknown) => void = () => {};
+  /** Rejects the read under way. */
+  #reject: ((reason: unknown) => void) | undefined;
+  #ended = false;
+  readonly #abort = (): void => {
+    const { reason } = this.#signal;
+    this.#reject?.(reason);
+    this.#aborted(reason);
+    this.#reader.cancel(reason).catch(() => {});
+    this.#end();
+  };
+
+  constructor(reader: BodyReader, signal: AbortSignal, finish: () => void, fail: (error: unknown) => Error) {
+    this.#reader = reader;
+    this.#signal = signal;
+    this.#finish = finish;
+    this.#fail = fail;
+    if (signal.aborted) this.#abort();
+    else signal.addEventListener("abort", this.#abort, { once: true });
+  }
+
+  /** Takes what is called when the signal aborts, at once if it has. */
+  onAbort(aborted: (reason: unknown) => void): void {
+    this.#aborted = aborted;
+    if (this.#signal.aborted) aborted(this.#signal.reason);
+  }
+
+  read(into: Uint8Array<ArrayBuffer>): Promise<Piece> {
+    return new Promise((resolve, reject) => {
+      if (this.#signal.aborted) return reject(this.#signal.reason);
+      this.#reject = reject;
+      this.#reader.read(into).then(
+        (piece) => {
+          if (piece.done) this.#end();
+          resolve(piece);
+        },
+        (error) => {
+          if (!this.#signal.aborted) this.#end();
+          reject(this.#fail(error));
+        },
+      );
+    });
+  }
+
+  cancel(reason?: unknown): Promise<void> {
+    this.#end();
+    return this.#reader.cancel(reason);
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#signal.removeEventListener("abort", this.#abort);
+    this.#finish();
+  }
 }

@@ -3,7 +3,7 @@
  *
  * ```ts
  * import { goneObjects } from "./_gone_objects.ts";
- * import type { Informer } from "./informer.ts";
+ * import { type Informer, inside } from "./informer.ts";
  * import type { Client } from "./client.ts";
  *
  * export async function countGone(client: Client, cache: Informer, signal: AbortSignal): Promise<number> {
@@ -23,9 +23,9 @@ import { Backoff } from "./backoff.ts";
 import type { Client } from "./client.ts";
 import { delay } from "./delay.ts";
 import { isApiError } from "./errors.ts";
-import type { Informer } from "./informer.ts";
+import { type Informer, inside } from "./informer.ts";
 import type { Logger } from "./logger.ts";
-import { keyOf, type KubernetesObject } from "./resource.ts";
+import type { KubernetesObject } from "./resource.ts";
 
 /** Options of {@linkcode goneObjects}. */
 export interface GoneObjectsOptions {
@@ -60,7 +60,7 @@ export async function goneObjects<T extends KubernetesObject>(
 ): Promise<Map<string, string>> {
   const { signal, namespaces = [undefined], now, random, log = getLogger(["tend", "informer"]) } = options;
   // Before the question: what comes later is not in the answer.
-  const cached = new Map(cache.list().map((object) => [object.metadata.uid, keyOf(object)]));
+  const cached = new Map([...inside(cache).all()].map(({ uid, key }) => [uid, key]));
   if (cached.size === 0) return new Map();
   const backoff = new Backoff({ random });
   for (const namespace of namespaces) {
@@ -94,7 +94,7 @@ async function uidsIn<T extends KubernetesObject>(source: Source<T>): Promise<st
   let token: string | undefined;
   do {
     const page = await source.list({ continue: token }, { quiet: QUIET });
-    for (const { metadata } of page.objects) uids.push(metadata.uid);
+    for (const { uid } of page.objects) uids.push(uid);
     token = page.continue;
   } while (token !== undefined);
   return uids;

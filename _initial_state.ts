@@ -15,13 +15,14 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
+import type { CachedObject } from "./_cached_object.ts";
 import type { Source, WatchStream } from "./_watch_source.ts";
 import { Backoff } from "./backoff.ts";
 import type { Query } from "./client.ts";
 import { delay } from "./delay.ts";
 import { ApiError, isApiError, isExpired, TransportError } from "./errors.ts";
 import type { Logger } from "./logger.ts";
-import { keyOf, type KubernetesObject } from "./resource.ts";
+import type { KubernetesObject } from "./resource.ts";
 
 /** A way to the initial state. */
 export type Initial = "list" | "pages" | "stream";
@@ -35,7 +36,7 @@ const QUIET = 30_000;
 /** All objects at one resource version. */
 export interface State<T extends KubernetesObject> {
   /** Each object once. */
-  objects: T[];
+  objects: CachedObject<T>[];
   /** Where a watch goes on. */
   resourceVersion: string;
   /** The watch that brought the objects, to be read on. */
@@ -183,10 +184,10 @@ export class InitialState<T extends KubernetesObject> {
       timeoutSeconds,
     }, { total: timeoutSeconds * 1000 + QUIET, quiet: QUIET });
     try {
-      const objects = new Map<string, T>();
+      const objects = new Map<string, CachedObject<T>>();
       for await (const frame of stream) {
-        if (frame.type === "applied") objects.set(keyOf(frame.object), frame.object);
-        else if (frame.type === "deleted") objects.delete(keyOf(frame.object));
+        if (frame.type === "applied") objects.set(frame.object.key, frame.object);
+        else if (frame.type === "deleted") objects.delete(frame.object.key);
         else if (frame.initialEventsEnd) {
           stream.settle();
           return { objects: [...objects.values()], resourceVersion: frame.resourceVersion, stream };

@@ -10,24 +10,25 @@
  *
  * @module
  */
-import { compareVersions, keyOf, type KubernetesObject } from "./resource.ts";
+import type { CachedObject } from "./_cached_object.ts";
+import { compareVersions, type KubernetesObject } from "./resource.ts";
 
 /** What became of one object. */
-export interface Change<T> {
+export interface Change<T extends KubernetesObject> {
   /** The object's key. */
   readonly key: string;
   /** What was stored. */
-  readonly previous: T | undefined;
+  readonly previous: CachedObject<T> | undefined;
   /** What is stored now. */
-  readonly object: T | undefined;
+  readonly object: CachedObject<T> | undefined;
   /** The last state of an object that is gone, if the watch told it. */
-  readonly last?: T;
+  readonly last?: CachedObject<T>;
 }
 
 /** The objects of one watch. */
 export class Store<T extends KubernetesObject> {
   /** By key. */
-  objects: Map<string, T> = new Map();
+  objects: Map<string, CachedObject<T>> = new Map();
   readonly #changed: (change: Change<T>) => void;
   /** How far the watch has got: what is older, it has seen. */
   #version: string | undefined;
@@ -50,12 +51,12 @@ export class Store<T extends KubernetesObject> {
    * What a write returned and the list does not reach yet stays; unless the list is older than what the watch had seen,
    * for then the server has lost those writes.
    */
-  restart(objects: readonly T[], version: string): void {
+  restart(objects: readonly CachedObject<T>[], version: string): void {
     const old = this.objects;
-    const next = new Map<string, T>();
+    const next = new Map<string, CachedObject<T>>();
     const wentBack = this.#version !== undefined && compareVersions(version, this.#version) < 0;
     for (const object of objects) {
-      const key = keyOf(object);
+      const { key } = object;
       const stored = old.get(key);
       next.set(key, stored && !wentBack && isSame(stored, object) ? stored : object);
     }
@@ -77,9 +78,8 @@ export class Store<T extends KubernetesObject> {
   }
 
   /** Takes in an object from the watch. */
-  apply(object: T): void {
-    const key = keyOf(object);
-    const { resourceVersion } = object.metadata;
+  apply(object: CachedObject<T>): void {
+    const { key, resourceVersion } = object;
     this.reach(resourceVersion);
     const stored = this.objects.get(key);
     if (stored && (isSame(stored, object) || this.#isOlder(key, object, stored))) return;
@@ -89,11 +89,11 @@ export class Store<T extends KubernetesObject> {
   }
 
   /** Takes in a deletion from the watch. */
-  remove(object: T): void {
-    const key = keyOf(object);
-    this.reach(object.metadata.resourceVersion);
+  remove(object: CachedObject<T>): void {
+    const { key } = object;
+    this.reach(object.resourceVersion);
     const previous = this.objects.get(key);
-    if (!previous || previous.metadata.uid !== object.metadata.uid || this.#isOlder(key, object, previous)) return;
+    if (!previous || previous.uid !== object.uid || this.#isOlder(key, object, previous)) return;
     this.#ahead.delete(key);
     this.objects.delete(key);
     this.#changed({ key, previous, object: undefined, last: object });
@@ -114,12 +114,11 @@ export class Store<T extends KubernetesObject> {
    * An object that is not there is only put in when the watch has not got as far as the write: otherwise the watch has
    * seen it come, and go.
    */
-  accept(object: T): void {
-    const key = keyOf(object);
-    const { resourceVersion: version, uid } = object.metadata;
+  accept(object: CachedObject<T>): void {
+    const { key, resourceVersion: version, uid } = object;
     const stored = this.objects.get(key);
-    if (stored && compareVersions(version, stored.metadata.resourceVersion) <= 0) return;
-    const known = stored?.metadata.uid === uid;
+    if (stored && compareVersions(version, stored.resourceVersion) <= 0) return;
+    const known = stored?.uid === uid;
     if (!known && this.#version !== undefined && compareVersions(version, this.#version) <= 0) return;
     if (this.#version === undefined || compareVersions(version, this.#version) > 0) {
       this.#ahead.delete(key);
@@ -130,13 +129,13 @@ export class Store<T extends KubernetesObject> {
   }
 
   /** True if what is stored came after the object: as a later version of it, or as the answer to a later write. */
-  #isOlder(key: string, object: T, stored: T): boolean {
-    if (stored.metadata.uid !== object.metadata.uid && !this.#ahead.has(key)) return false;
-    return compareVersions(object.metadata.resourceVersion, stored.metadata.resourceVersion) < 0;
+  #isOlder(key: string, object: CachedObject<T>, stored: CachedObject<T>): boolean {
+    if (stored.uid !== object.uid && !this.#ahead.has(key)) return false;
+    return compareVersions(object.resourceVersion, stored.resourceVersion) < 0;
   }
 
-  #tell(key: string, previous: T | undefined, object: T): void {
-    if (previous && previous.metadata.uid !== object.metadata.uid) {
+  #tell(key: string, previous: CachedObject<T> | undefined, object: CachedObject<T>): void {
+    if (previous && previous.uid !== object.uid) {
       this.#changed({ key, previous, object: undefined });
       previous = undefined;
     }
@@ -144,6 +143,6 @@ export class Store<T extends KubernetesObject> {
   }
 }
 
-function isSame(a: KubernetesObject, b: KubernetesObject): boolean {
-  return a.metadata.uid === b.metadata.uid && a.metadata.resourceVersion === b.metadata.resourceVersion;
+function isSame<T extends KubernetesObject>(a: CachedObject<T>, b: CachedObject<T>): boolean {
+  return a.uid === b.uid && a.resourceVersion === b.resourceVersion;
 }

@@ -11,16 +11,16 @@
  * @module
  */
 import { MAX_OBJECT, tooLarge } from "./_limits.ts";
+import { ObjectScanner, skip } from "./_scan.ts";
 import type { WatchEvent } from "./_verbs.ts";
+import { Window } from "./_window.ts";
 import { type Status, TransportError } from "./errors.ts";
 
 const NEWLINE = 0x0a;
-const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -34,34 +34,6 @@ export const UNCOMPRESSED: Readonly<Record<string, string>> = { "accept-encoding
 /** Never throws on invalid UTF-8 (it gives U+FFFD) and keeps a byte order mark, so that cuts cannot lose one. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  if (chunks.length === 1) return chunks[0]!;
-  const whole = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
-}
-
-/** Reads a body chunk by chunk; a consumer that leaves early cancels it. */
-async function* chunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader();
-  let ended = false;
-  try {
-    while (true) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      yield value;
-    }
-    ended = true;
-  } finally {
-    if (!ended) await reader.cancel().catch(() => {});
-    reader.releaseLock();
-  }
-}
-
 /**
  * Yields the lines of a body without their newline, leaving out empty ones; the last may lack its newline.
  *
@@ -72,24 +44,34 @@ async function* chunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Ar
  * @throws What the body's source fails with
  */
 export async function* lines(body: ReadableStream<Uint8Array>, limit: number = MAX_OBJECT): AsyncGenerator<string> {
-  let rest: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of chunks(body)) {
-    const end = chunk.lastIndexOf(NEWLINE);
-    if (end < 0) {
-      rest.push(chunk);
-      size += chunk.length;
-      if (size > limit) throw tooLarge("one object", limit);
-      continue;
+  const window = new Window(body, limit);
+  try {
+    for (let end = await nextLine(window); end >= 0; end = await nextLine(window)) {
+      const line = decoder.decode(window.bytes.subarray(window.from, end));
+      window.from = Math.min(end + 1, window.to);
+      yield line;
     }
-    rest.push(chunk.subarray(0, end));
-    const text = decoder.decode(concat(rest));
-    rest = end + 1 < chunk.length ? [chunk.subarray(end + 1)] : [];
-    size = chunk.length - end - 1;
-    for (const line of text.split("\n")) if (line.trim() !== "") yield line;
+  } finally {
+    await window.cancel();
   }
-  const last = decoder.decode(concat(rest));
-  if (last.trim() !== "") yield last;
+}
+
+/** Moves a window on to its next line that is not empty, and answers with where that ends; -1 at the end of the body. */
+export async function nextLine(window: Window): Promise<number> {
+  let searched = 0;
+  while (true) {
+    // A newline follows what has arrived.
+    const end = window.bytes.indexOf(NEWLINE, window.from + searched);
+    if (end < window.to || window.ended) {
+      if (skip(window.bytes, window.from, end) < end) return end;
+      if (end >= window.to) return -1;
+      window.from = end + 1;
+      searched = 0;
+    } else {
+      searched = window.to - window.from;
+      await window.more();
+    }
+  }
 }
 
 /**
@@ -122,126 +104,131 @@ export interface ListHead {
   };
 }
 
-/** One part of a list: an item, or, as the last part, what the list says of itself. */
-export type ListPart<T> = { readonly type: "item"; readonly item: T } | {
-  readonly type: "end";
-  readonly list: ListHead;
-};
-
 /**
- * Yields the items of a Kubernetes list one by one while its JSON arrives, then what the list says of itself.
+ * Reads a Kubernetes list while its JSON arrives: `take` is called with the bytes of each item, and what a scanner found in
+ * them; the answer is what the list says of itself.
  *
- * At no time is the whole text in memory. The order of the list's keys does not matter. Leaving the loop cancels the body.
+ * At no time is the whole text in memory. The order of the list's keys does not matter.
  *
  * @throws {SyntaxError} If it is not the JSON of one object, or ends too early
- * @throws {RangeError} If an item, or what surrounds them, is longer than `limit` bytes and one chunk
+ * @throws {RangeError} If an item, or what surrounds them, is longer than the window may be
+ * @throws What `take` throws
  */
-export async function* listItems<T>(
-  body: ReadableStream<Uint8Array>,
-  limit: number = MAX_OBJECT,
-): AsyncGenerator<ListPart<T>> {
-  const splitter = new ListSplitter(limit);
-  for await (const chunk of chunks(body)) {
-    for (const text of splitter.push(chunk)) yield { type: "item", item: JSON.parse(text) as T };
+export async function readList(window: Window, take: TakeItem): Promise<ListHead> {
+  try {
+    return await new ListReader(window, take).read();
+  } finally {
+    await window.cancel();
   }
-  yield { type: "end", list: splitter.end() };
 }
 
-/** Follows the structure of a list's JSON byte by byte and takes the elements of its `items` out of it. */
-class ListSplitter {
-  /** How many braces and brackets are open. */
-  #depth = 0;
-  #inString = false;
-  #escaped = false;
-  /** In the list's own `items` array, whose elements are at depth 2. */
-  #inItems = false;
-  /** Bytes of the part in progress that came with earlier chunks: an element, or what surrounds the items. */
-  #part: Uint8Array[] = [];
-  /** How many bytes these are. */
-  #size = 0;
-  /** All but the items. */
+/** Takes the bytes from `start` to `end`; it may change them, and must not keep them. */
+export type TakeItem = (bytes: Uint8Array, start: number, end: number, scanner: ObjectScanner) => void;
+
+/** Reads the members of a list. */
+class ListReader {
+  readonly #window: Window;
+  readonly #take: TakeItem;
+  readonly #scanner = new ObjectScanner();
+  /** The members that are not items, as JSON. */
   readonly #around: string[] = [];
-  #aroundSize = 0;
-  #complete = false;
-  readonly #limit: number;
+  #size = 0;
 
-  constructor(limit: number) {
-    this.#limit = limit;
+  constructor(window: Window, take: TakeItem) {
+    this.#window = window;
+    this.#take = take;
   }
 
-  /** Takes a chunk in and answers with the JSON of each item that it completes. */
-  push(chunk: Uint8Array): string[] {
-    const items: string[] = [];
-    let start = 0;
-    /** Ends the part in progress before the given byte; the next starts there. */
-    const take = (end: number): string => {
-      if (end > start) this.#part.push(chunk.subarray(start, end));
-      start = end;
-      const text = decoder.decode(concat(this.#part));
-      this.#part = [];
-      this.#size = 0;
-      return text;
-    };
-    const keep = (end: number): string => {
-      const text = take(end);
-      this.#around.push(text);
-      this.#aroundSize += text.length;
-      return text;
-    };
-    const takeItem = (end: number): void => {
-      const text = take(end).trim();
-      if (text !== "") items.push(text);
-    };
-
-    for (let at = 0; at < chunk.length; at++) {
-      const byte = chunk[at]!;
-      if (this.#inString) {
-        if (this.#escaped) this.#escaped = false;
-        else if (byte === BACKSLASH) this.#escaped = true;
-        else if (byte === QUOTE) this.#inString = false;
-        continue;
-      }
-      if (byte <= SPACE || byte === COLON) continue;
-      if (this.#complete) throw new SyntaxError("Cannot read list: more follows its end");
-      if (byte === QUOTE) this.#inString = true;
-      else if (byte === OPEN_BRACE) this.#depth++;
-      else if (byte === OPEN_BRACKET) {
-        this.#depth++;
-        if (this.#depth === 2 && !this.#inItems) {
-          this.#inItems = endsWithItemsKey(keep(at + 1));
-        }
-      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-        if (this.#inItems && this.#depth === 2) {
-          takeItem(at);
-          this.#inItems = false;
-        }
-        this.#depth--;
-        if (this.#depth === 0) {
-          keep(at + 1);
-          this.#complete = true;
-        }
-      } else if (byte === COMMA && this.#inItems && this.#depth === 2) {
-        takeItem(at);
-        start = at + 1;
-      }
+  async read(): Promise<ListHead> {
+    await this.#expect(OPEN_BRACE);
+    for (let first = true; !await this.#follows(CLOSE_BRACE); first = false) {
+      if (!first) await this.#expect(COMMA);
+      if (await this.#peek() !== QUOTE) throw unreadable();
+      const key = await this.#value();
+      await this.#expect(COLON);
+      if (key === '"items"' && await this.#follows(OPEN_BRACKET)) await this.#items();
+      else this.#keep(`${key}:${await this.#value()}`);
     }
-    if (start < chunk.length) {
-      this.#part.push(chunk.subarray(start));
-      this.#size += chunk.length - start;
-    }
-    if (this.#size + this.#aroundSize > this.#limit) throw tooLarge("one object", this.#limit);
-    return items;
-  }
-
-  /** Answers with what the list says of itself. */
-  end(): ListHead {
-    if (!this.#complete) throw new SyntaxError("Cannot read list: it ends too early");
-    const { apiVersion = "", kind = "", metadata } = JSON.parse(this.#around.join("")) ?? {};
+    while (await this.#hasMore()) if (this.#window.from < this.#window.to) throw unreadable();
+    const { apiVersion = "", kind = "", metadata } = JSON.parse(`{${this.#around.join()}}`);
     return { apiVersion, kind, metadata: metadata ?? {} };
   }
+
+  async #items(): Promise<void> {
+    const window = this.#window;
+    if (await this.#follows(CLOSE_BRACKET)) return;
+    while (true) {
+      const found = this.#valueEnd();
+      const end = typeof found === "number" ? found : await found;
+      this.#take(window.bytes, window.from, end, this.#scanner);
+      window.from = end;
+      // Most often the comma has arrived: to ask for it without waiting is most of this loop's speed.
+      if (window.bytes[end] === COMMA && end < window.to) window.from++;
+      else if (await this.#follows(CLOSE_BRACKET)) return;
+      else await this.#expect(COMMA);
+    }
+  }
+
+  #keep(member: string): void {
+    this.#around.push(member);
+    this.#size += member.length;
+    if (this.#size > MAX_OBJECT) throw tooLarge("one object", MAX_OBJECT);
+  }
+
+  /** Uses the next value up. */
+  async #value(): Promise<string> {
+    const end = await this.#valueEnd();
+    const { bytes, from } = this.#window;
+    this.#window.from = end;
+    return decoder.decode(bytes.subarray(from, end)).trim();
+  }
+
+  /** Waits for the next value to be there as a whole. */
+  #valueEnd(): number | Promise<number> {
+    const { bytes, from, to } = this.#window;
+    const end = this.#scanner.scan(bytes, from, to);
+    return end >= 0 ? end : this.#awaitValueEnd();
+  }
+
+  async #awaitValueEnd(): Promise<number> {
+    const window = this.#window;
+    while (true) {
+      // Not at each piece: a large one would be looked over again and again.
+      const enough = 2 * (window.to - window.from);
+      do if (!await window.more()) break; while (window.to - window.from < enough);
+      const end = this.#scanner.scan(window.bytes, window.from, window.to);
+      if (end >= 0) return end;
+      if (window.ended) throw unreadable();
+    }
+  }
+
+  /** Moves on to the next byte that is no white space; false at the end. */
+  async #hasMore(): Promise<boolean> {
+    const window = this.#window;
+    while (true) {
+      window.from = skip(window.bytes, window.from, window.to);
+      if (window.from < window.to) return true;
+      if (!await window.more()) return false;
+    }
+  }
+
+  async #peek(): Promise<number> {
+    if (!await this.#hasMore()) throw unreadable();
+    return this.#window.bytes[this.#window.from]!;
+  }
+
+  /** True if this comes next, which is then used up. */
+  async #follows(byte: number): Promise<boolean> {
+    const follows = await this.#peek() === byte;
+    if (follows) this.#window.from++;
+    return follows;
+  }
+
+  async #expect(byte: number): Promise<void> {
+    if (!await this.#follows(byte)) throw unreadable();
+  }
 }
 
-/** True if the text, which begins before the key, ends with the key `items` and an opening bracket. */
-function endsWithItemsKey(text: string): boolean {
-  return /[{,]\s*"items"\s*:\s*\[$/.test(text);
+function unreadable(): SyntaxError {
+  return new SyntaxError("Cannot read list: it must be one JSON object, and whole");
 }

@@ -16,21 +16,25 @@
  */
 import { getLogger } from "@logtape/logtape";
 import { asStatus } from "./_answer.ts";
+import type { CachedObject } from "./_cached_object.ts";
 import { Decoder, type DecoderOptions } from "./_decode.ts";
-import { lines, type ListHead, listItems, UNCOMPRESSED } from "./_stream.ts";
+import { MAX_OBJECT } from "./_limits.ts";
+import { ObjectScanner, startsWith } from "./_scan.ts";
+import { nextLine, readList, UNCOMPRESSED } from "./_stream.ts";
+import { Window } from "./_window.ts";
 import type { Api, Query } from "./client.ts";
 import { after } from "./delay.ts";
 import { ApiError, TransportError } from "./errors.ts";
 import type { Logger } from "./logger.ts";
 import type { KubernetesObject } from "./resource.ts";
 
-const NEWLINE = 0x0a;
+const CLOSE_BRACE = 0x7d;
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
 /** What one line of a watch says. */
-export type Frame<T> =
-  | { readonly type: "applied"; readonly object: T }
-  | { readonly type: "deleted"; readonly object: T }
+export type Frame<T extends KubernetesObject> =
+  | { readonly type: "applied"; readonly object: CachedObject<T> }
+  | { readonly type: "deleted"; readonly object: CachedObject<T> }
   | { readonly type: "bookmark"; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
 
 /** How long a request may last, in ms. */
@@ -42,9 +46,9 @@ export interface Limits {
 }
 
 /** What a list answered, decoded. */
-export interface Page<T> {
+export interface Page<T extends KubernetesObject> {
   /** The objects. */
-  objects: T[];
+  objects: CachedObject<T>[];
   /** The list's resource version. */
   resourceVersion: string;
   /** The token of the next page. */
@@ -52,7 +56,9 @@ export interface Page<T> {
 }
 
 /** Options of {@linkcode Source}. */
-export interface SourceOptions<T> extends DecoderOptions<T> {
+export interface SourceOptions<T extends KubernetesObject> extends DecoderOptions<T> {
+  /** Decodes the objects in place of one with these options. */
+  decoder?: Decoder<T> | undefined;
   /** Ends everything. */
   signal: AbortSignal;
   /** The namespace to look in. @default {all namespaces} */
@@ -75,9 +81,6 @@ class Lifeline implements Disposable {
   #cancelTotal: (() => void) | undefined;
   #cancelQuiet: (() => void) | undefined;
   #heard: number;
-  #lastByte: number | undefined;
-  /** True once the answer has ended in the middle of a line. */
-  truncated = false;
 
   constructor(parent: AbortSignal, limits: Limits, now: () => number, fail: (rule: string) => Error) {
     this.#parent = parent;
@@ -113,14 +116,8 @@ class Lifeline implements Disposable {
   }
 
   /** Notes a piece of the answer. */
-  heard(piece: Uint8Array): void {
+  heard(): void {
     this.#heard = this.#now();
-    this.#lastByte = piece.at(-1);
-  }
-
-  /** Notes the end of the answer. */
-  ended(): void {
-    this.truncated = this.#lastByte !== NEWLINE;
   }
 
   settle(): void {
@@ -139,37 +136,33 @@ class Lifeline implements Disposable {
   }
 }
 
-/** Passes a body on and notes its pieces and its end; the client breaks it off when the lifeline's signal aborts. */
-function noted(body: ReadableStream<Uint8Array>, lifeline: Lifeline): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await reader.read();
-      if (done) {
-        lifeline.ended();
-        return controller.close();
-      }
-      lifeline.heard(value);
-      controller.enqueue(value);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  }, { highWaterMark: 0 });
+/** The three kinds of lines that nearly all are, up to their object, and what they say. */
+const STARTS = ([["ADDED", "applied"], ["MODIFIED", "applied"], ["DELETED", "deleted"]] as const).map(
+  ([type, says]) => ({ start: new TextEncoder().encode(`{"type":"${type}","object":`), says }),
+);
+/** Where the first letter of the type is. */
+const TYPE_AT = 9;
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** A line of a watch. */
+interface Line {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+  /** True for the last line of an answer that ended within it. */
+  readonly truncated: boolean;
 }
 
 /** One watch that the server has accepted. */
 export class WatchStream<T extends KubernetesObject> implements AsyncDisposable {
   readonly #lifeline: Lifeline;
-  readonly #lines: AsyncGenerator<string>;
-  readonly #read: (line: string, lifeline: Lifeline) => Frame<T> | undefined;
+  readonly #window: Window;
+  readonly #read: (line: Line) => Frame<T> | undefined;
 
   /** Use {@linkcode Source.watch}. */
-  constructor(
-    body: ReadableStream<Uint8Array>,
-    lifeline: Lifeline,
-    read: (line: string, lifeline: Lifeline) => Frame<T> | undefined,
-  ) {
+  constructor(window: Window, lifeline: Lifeline, read: (line: Line) => Frame<T> | undefined) {
     this.#lifeline = lifeline;
-    this.#lines = lines(body);
+    this.#window = window;
     this.#read = read;
   }
 
@@ -185,10 +178,13 @@ export class WatchStream<T extends KubernetesObject> implements AsyncDisposable 
 
   // Written out, as a generator on top of a generator costs more than the decoding.
   async #next(): Promise<IteratorResult<Frame<T>>> {
+    const window = this.#window;
     while (true) {
-      const { done, value } = await this.#lines.next();
-      if (done) return { done: true, value: undefined };
-      const frame = this.#read(value, this.#lifeline);
+      const end = await nextLine(window);
+      if (end < 0) return { done: true, value: undefined };
+      const { bytes, from: start } = window;
+      window.from = Math.min(end + 1, window.to);
+      const frame = this.#read({ bytes, start, end, truncated: end === window.to });
       if (frame) return { done: false, value: frame };
     }
   }
@@ -197,7 +193,7 @@ export class WatchStream<T extends KubernetesObject> implements AsyncDisposable 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#lifeline.cancel();
     this.#lifeline[Symbol.dispose]();
-    await this.#lines.return(undefined);
+    await this.#window.cancel();
   }
 }
 
@@ -213,9 +209,11 @@ export class Source<T extends KubernetesObject> {
   readonly signal: AbortSignal;
   /** Monotonic time in ms. */
   readonly now: () => number;
+  /** Decodes the objects. */
+  readonly decoder: Decoder<T>;
   readonly #api: Api<T>;
   readonly #path: string;
-  readonly #decoder: Decoder<T>;
+  readonly #scanner = new ObjectScanner();
   readonly #options: SourceOptions<T>;
   readonly #log: Logger;
 
@@ -223,14 +221,14 @@ export class Source<T extends KubernetesObject> {
   constructor(api: Api<T>, options: SourceOptions<T>) {
     this.#api = api;
     this.#path = api.resource.path(options.namespace);
-    this.#decoder = new Decoder<T>(api.resource, options);
+    this.decoder = options.decoder ?? new Decoder<T>(api.resource, options);
     this.#options = options;
     this.#log = options.log ?? getLogger(["tend", "watcher"]);
     this.signal = options.signal;
     this.now = options.now ?? (() => performance.now());
   }
 
-  async #open(query: Query, as: string, lifeline: Lifeline): Promise<ReadableStream<Uint8Array>> {
+  async #open(query: Query, as: string, lifeline: Lifeline): Promise<Window> {
     const { labelSelector, fieldSelector, metadataOnly } = this.#options;
     this.begun = false;
     const response = await this.#api.client.stream({
@@ -241,7 +239,7 @@ export class Source<T extends KubernetesObject> {
       signal: lifeline.signal,
     });
     this.begun = true;
-    return noted(response.body ?? new Blob([]).stream(), lifeline);
+    return new Window(response.body ?? new Blob([]).stream(), MAX_OBJECT, () => lifeline.heard());
   }
 
   #lifeline(limits: Limits): Lifeline {
@@ -259,22 +257,20 @@ export class Source<T extends KubernetesObject> {
   async list(query: Query, limits: Limits = {}): Promise<Page<T>> {
     this.verb = "list";
     using lifeline = this.#lifeline(limits);
-    const body = await this.#open(query, "PartialObjectMetadataList", lifeline);
-    const objects: T[] = [];
-    let head: ListHead["metadata"] = {};
+    const window = await this.#open(query, "PartialObjectMetadataList", lifeline);
+    const objects: CachedObject<T>[] = [];
     try {
-      for await (const part of listItems<unknown>(body)) {
-        if (part.type === "item") objects.push(this.#decoder.decode(part.item));
-        else head = part.list.metadata;
-      }
+      const { metadata } = await readList(window, (bytes, start, end, scanner) => {
+        objects.push(this.decoder.read(bytes, start, end, scanner));
+      });
+      if (!metadata.resourceVersion) throw this.#unreadable("it must be a list with a resourceVersion");
+      return { objects, resourceVersion: metadata.resourceVersion, continue: metadata.continue || undefined };
     } catch (error) {
       // The parser's message quotes what it could not read, which may hold a secret.
       if (error instanceof SyntaxError) throw this.#unreadable("it must be whole and valid JSON");
       if (error instanceof RangeError) throw this.#unreadable(error.message);
       throw error;
     }
-    if (!head.resourceVersion) throw this.#unreadable("it must be a list with a resourceVersion");
-    return { objects, resourceVersion: head.resourceVersion, continue: head.continue || undefined };
   }
 
   #unreadable(rule: string): TransportError {
@@ -287,8 +283,8 @@ export class Source<T extends KubernetesObject> {
     this.verb = "watch";
     const lifeline = this.#lifeline(limits);
     try {
-      const body = await this.#open({ watch: true, ...query }, "PartialObjectMetadata", lifeline);
-      return new WatchStream(body, lifeline, (line, lifeline) => this.#frame(line, lifeline));
+      const window = await this.#open({ watch: true, ...query }, "PartialObjectMetadata", lifeline);
+      return new WatchStream(window, lifeline, (line) => this.#frame(line));
     } catch (error) {
       lifeline[Symbol.dispose]();
       throw error;
@@ -296,27 +292,41 @@ export class Source<T extends KubernetesObject> {
   }
 
   /** @throws {ApiError} If the line is an ERROR event */
-  #frame(line: string, lifeline: Lifeline): Frame<T> | undefined {
+  #frame(line: Line): Frame<T> | undefined {
     try {
-      // deno-lint-ignore no-explicit-any -- it is checked below
-      const { type, object } = JSON.parse(line) as { type: string; object: any };
-      if (type === "ADDED" || type === "MODIFIED") return { type: "applied", object: this.#decoder.decode(object) };
-      if (type === "DELETED") return { type: "deleted", object: this.#decoder.decode(object) };
-      if (type === "BOOKMARK") {
-        const { resourceVersion, annotations } = object.metadata;
-        if (typeof resourceVersion !== "string") throw new TypeError("Cannot read a bookmark without resourceVersion");
-        return { type: "bookmark", resourceVersion, initialEventsEnd: annotations?.[INITIAL_EVENTS_END] === "true" };
-      }
-      if (type === "ERROR") throw new ApiError(asStatus(object, 500), "GET", this.#path);
-      throw new TypeError("Cannot read a watch event of an unknown type");
+      return this.#change(line) ?? this.#parse(line);
     } catch (error) {
       if (error instanceof ApiError) throw error;
-      if (lifeline.truncated) return undefined; // the next watch brings it again
+      if (line.truncated) return undefined; // the next watch brings it again
       this.missed = true;
       // The line is not logged, nor the parser's message, which quotes it: it may hold a secret.
       const { kind } = this.#api.resource;
-      this.#log.warn("Skipped a line of a watch that could not be read", { kind, characters: line.length });
+      this.#log.warn("Skipped a line of a watch that could not be read", { kind, bytes: line.end - line.start });
       return undefined;
     }
+  }
+
+  /** Reads a line that tells of an object, and is written as API servers write it. */
+  #change({ bytes, start, end }: Line): Frame<T> | undefined {
+    const known = STARTS.find(({ start: text }) => bytes[start + TYPE_AT] === text[TYPE_AT]);
+    if (known === undefined || !startsWith(bytes, start, known.start)) return undefined;
+    const from = start + known.start.length;
+    const to = this.#scanner.scan(bytes, from, end);
+    if (to !== end - 1 || bytes[to] !== CLOSE_BRACE) return undefined;
+    return { type: known.says, object: this.decoder.read(bytes, from, to, this.#scanner) };
+  }
+
+  #parse({ bytes, start, end }: Line): Frame<T> {
+    // deno-lint-ignore no-explicit-any -- it is checked below
+    const { type, object } = JSON.parse(decoder.decode(bytes.subarray(start, end))) as { type: string; object: any };
+    if (type === "ADDED" || type === "MODIFIED") return { type: "applied", object: this.decoder.keep(object) };
+    if (type === "DELETED") return { type: "deleted", object: this.decoder.keep(object) };
+    if (type === "BOOKMARK") {
+      const { resourceVersion, annotations } = object.metadata;
+      if (typeof resourceVersion !== "string") throw new TypeError("Cannot read a bookmark without resourceVersion");
+      return { type: "bookmark", resourceVersion, initialEventsEnd: annotations?.[INITIAL_EVENTS_END] === "true" };
+    }
+    if (type === "ERROR") throw new ApiError(asStatus(object, 500), "GET", this.#path);
+    throw new TypeError("Cannot read a watch event of an unknown type");
   }
 }

@@ -14,7 +14,7 @@
  *
  * @module
  */
-import type { Informer } from "./informer.ts";
+import { type Informer, inside } from "./informer.ts";
 import { keyOf, type KubernetesObject, type ObjectRef, type Resource, toKey } from "./resource.ts";
 
 /** One kind that a controller watches. */
@@ -98,8 +98,8 @@ export class WatchedKinds {
   /** The cached version of an object, in whatever cache, even if only its metadata. */
   version(kind: Kind, object: { readonly metadata: ObjectRef }): string | undefined {
     for (const { informer } of this.caches(kind)) {
-      const cached = informer.get(keyOf(object));
-      if (cached) return cached.metadata.resourceVersion;
+      const cached = inside(informer).get(keyOf(object));
+      if (cached) return cached.resourceVersion;
     }
     return undefined;
   }

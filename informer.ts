@@ -19,18 +19,18 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
-import { Decoder } from "./_decode.ts";
-import { Emitter, freeze } from "./_emitter.ts";
+import type { CachedObject } from "./_cached_object.ts";
+import { Decoder, type Kept } from "./_decode.ts";
+import { Emitter } from "./_emitter.ts";
 import { Index } from "./_key_index.ts";
 import { runOnce, type Runs } from "./_run_once.ts";
 import { assertSelection, type Selection, selector } from "./_selection.ts";
 import { type Change, Store } from "./_store.ts";
 import type { Client } from "./client.ts";
 import { race } from "./delay.ts";
-import { clone } from "./json.ts";
 import type { Logger } from "./logger.ts";
 import { fromKey, type KubernetesObject, type Resource } from "./resource.ts";
-import { type Initial, watch, type WatcherEvent } from "./watcher.ts";
+import { type Initial, watchCached, type WatcherEvent } from "./watcher.ts";
 
 /** A change in an {@linkcode Informer}. Its objects are deeply frozen. */
 export interface InformerEvent<T> {
@@ -46,7 +46,15 @@ export interface InformerEvent<T> {
 
 /** Options of {@linkcode Informer}. */
 export interface InformerOptions<T> extends Selection {
-  /** Makes of each object what is kept. @default {slim} */
+  /**
+   * How objects are kept. As `text` they take a third of the memory: those that are read are parsed, and those that were read
+   * last stay parsed, up to some 5,000 (8 MiB of JSON). As `parsed` all do, so that to read all of many again and again
+   * costs nothing.
+   *
+   * @default {"text"}
+   */
+  readonly keep?: Kept | undefined;
+  /** Makes of each object what is kept, which then stays parsed. @default {slim} */
   readonly transform?: ((object: T) => T) | undefined;
   /** Keeps nothing but `metadata`, and asks the server for nothing else. @default {false} */
   readonly metadataOnly?: boolean | undefined;
@@ -59,6 +67,30 @@ export interface InformerOptions<T> extends Selection {
   /** Where to log. @default {the logger of the category "tend", "informer"} */
   readonly log?: Logger | undefined;
 }
+
+/** A change in an informer, whose objects are parsed only when they are read. */
+export interface CacheEvent<T extends KubernetesObject> {
+  /** The object's key. */
+  readonly key: string;
+  /** The object as it is now; undefined if it was deleted. */
+  readonly object: CachedObject<T> | undefined;
+  /** What it was before; of a deleted one its last known state. */
+  readonly previous: CachedObject<T> | undefined;
+  /** As in {@linkcode InformerEvent}. */
+  readonly initial: boolean;
+}
+
+/** An informer's objects and changes, parsed only when they are read. */
+export interface Inside<T extends KubernetesObject> {
+  /** The object of that key. */
+  get(key: string): CachedObject<T> | undefined;
+  /** All objects. */
+  all(): Iterable<CachedObject<T>>;
+  /** As {@linkcode Informer.subscribe}. */
+  observe(listener: (event: CacheEvent<T>) => void): Disposable;
+}
+
+let lookInside: <T extends KubernetesObject>(informer: Informer<T>) => Inside<T>;
 
 /** The cache of one watch, and how the watch is doing. */
 interface Part<T extends KubernetesObject> {
@@ -90,7 +122,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly #log: Logger;
   readonly #decoder: Decoder<T>;
   readonly #selects: (object: KubernetesObject) => boolean;
-  readonly #emitter: Emitter<InformerEvent<T>>;
+  readonly #emitter: Emitter<CacheEvent<T>>;
   /** By namespace; one with an empty name for all. */
   readonly #parts: Map<string, Part<T>> = new Map();
   readonly #indexes: Map<string, Index<T>> = new Map();
@@ -100,6 +132,14 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   #initial = false;
   readonly #runs: Runs = {};
   readonly #waiting: Set<() => void> = new Set();
+
+  static {
+    lookInside = (informer) => ({
+      get: (key) => informer.#peek(key),
+      all: () => informer.#all(),
+      observe: (listener) => informer.#observe(listener),
+    });
+  }
 
   /**
    * Opens nothing; see {@linkcode Informer.run}. Namespaces have no meaning for a cluster-scoped kind.
@@ -143,7 +183,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
 
   /** Answers with the object of that key (`namespace/name`, or `name` for cluster-scoped kinds). */
   get(key: string): T | undefined {
-    return freeze(this.#peek(key));
+    return this.#peek(key)?.read();
   }
 
   /** Answers with all objects, or those of one namespace. */
@@ -152,7 +192,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const objects: T[] = [];
     for (const part of this.#parts.values()) {
       if (namespace !== undefined && part.namespace !== namespace) continue;
-      for (const object of part.store.objects.values()) objects.push(freeze(object));
+      for (const object of part.store.objects.values()) objects.push(object.read());
     }
     return objects;
   }
@@ -192,13 +232,23 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
    * what a listener causes is told when all have been told the event it is in.
    */
   subscribe(listener: (event: InformerEvent<T>) => void): Disposable {
+    return this.#observe(({ object, previous, initial }) => {
+      if (!object) return listener({ type: "deleted", object: previous!.read(), initial });
+      if (!previous) return listener({ type: "added", object: object.read(), initial });
+      return listener({ type: "updated", object: object.read(), previous: previous.read(), initial });
+    });
+  }
+
+  #observe(listener: (event: CacheEvent<T>) => void): Disposable {
     const subscription = this.#emitter.subscribe(listener);
-    for (const part of this.#parts.values()) {
-      for (const object of [...part.store.objects.values()]) {
-        subscription.send({ type: "added", object: freeze(object), initial: true });
-      }
+    for (const object of [...this.#all()]) {
+      subscription.send({ key: object.key, object, previous: undefined, initial: true });
     }
     return subscription;
+  }
+
+  *#all(): Generator<CachedObject<T>> {
+    for (const { store } of this.#parts.values()) yield* store.objects.values();
   }
 
   /**
@@ -215,7 +265,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     if (object.apiVersion !== apiVersion || object.kind !== kind || !metadata?.uid || !metadata.resourceVersion) return;
     const part = this.#partOf(object);
     if (!part || isGone(object) || !this.#selects(object)) return;
-    part.store.accept(this.#decoder.decode(clone(object)));
+    part.store.accept(this.#decoder.copy(object));
     this.#emitter.drain();
   }
 
@@ -259,10 +309,11 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   }
 
   async #follow(part: Part<T>, signal: AbortSignal): Promise<void> {
-    const { labelSelector, fieldSelector, transform, metadataOnly, initial, now, random, log } = this.#options;
-    const events = watch(this.#client.api(this.resource), {
+    const { labelSelector, fieldSelector, metadataOnly, initial, now, random, log } = this.#options;
+    const events = watchCached(this.#client.api(this.resource), {
       namespace: part.namespace,
-      ...{ labelSelector, fieldSelector, transform, metadataOnly, initial, now, random, log, signal },
+      decoder: this.#decoder,
+      ...{ labelSelector, fieldSelector, metadataOnly, initial, now, random, log, signal },
       onProblem: (problem) => part.problem = problem,
     });
     try {
@@ -273,7 +324,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     }
   }
 
-  #take(part: Part<T>, event: WatcherEvent<T>): void {
+  #take(part: Part<T>, event: WatcherEvent<CachedObject<T>>): void {
     const { store } = part;
     if (event.type === "applied") store.apply(event.object);
     else if (event.type === "deleted") store.remove(event.object);
@@ -290,14 +341,11 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
 
   #changed({ key, previous, object, last }: Change<T>): void {
     for (const index of this.#allIndexes()) {
-      if (previous) index.remove(key, previous);
-      if (object) index.add(key, object);
+      if (previous) index.remove(key, previous.read());
+      if (object) index.add(key, object.read());
     }
     if (!this.#emitter.heard) return;
-    const initial = this.#initial;
-    if (!object) this.#emitter.send({ type: "deleted", object: freeze(last ?? previous!), initial });
-    else if (!previous) this.#emitter.send({ type: "added", object: freeze(object), initial });
-    else this.#emitter.send({ type: "updated", object: freeze(object), previous: freeze(previous), initial });
+    this.#emitter.send({ key, object, previous: last ?? previous, initial: this.#initial });
   }
 
   *#allIndexes(): Generator<Index<T>> {
@@ -322,7 +370,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
       }
     });
     for (const { store } of this.#parts.values()) {
-      for (const [key, object] of store.objects) index.add(key, object);
+      for (const [key, object] of store.objects) index.add(key, object.read());
     }
     return index;
   }
@@ -335,15 +383,20 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const objects: T[] = [];
     for (const key of index.keys(value)) {
       const object = this.#peek(key);
-      if (object) objects.push(freeze(object));
+      if (object) objects.push(object.read());
     }
     return objects;
   }
 
-  #peek(key: string): T | undefined {
+  #peek(key: string): CachedObject<T> | undefined {
     const part = this.#parts.get("") ?? this.#parts.get(fromKey(key).namespace ?? "");
     return part?.store.objects.get(key);
   }
+}
+
+/** An informer's objects and changes, for those who read few of them. */
+export function inside<T extends KubernetesObject>(informer: Informer<T>): Inside<T> {
+  return lookInside(informer);
 }
 
 /** True for an object whose deletion had been asked for and that nothing holds any more. */

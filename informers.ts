@@ -34,7 +34,7 @@ export interface InformersOptions {
 /** What tells the shared informers apart. */
 export type SharedInformerOptions<T> = Pick<
   InformerOptions<T>,
-  "namespaces" | "labelSelector" | "fieldSelector" | "transform" | "metadataOnly" | "initial"
+  "namespaces" | "labelSelector" | "fieldSelector" | "transform" | "metadataOnly" | "initial" | "keep"
 >;
 
 /** The informers of one operator. */
@@ -56,17 +56,18 @@ export class Informers {
 
   /**
    * Answers with the informer for these objects, shared by all who ask with the same resource, namespaces, selectors,
-   * `metadataOnly`, and the very same transform. While {@linkcode Informers.run} is on, a new one starts at once.
+   * `metadataOnly`, `keep`, and the very same transform. While {@linkcode Informers.run} is on, a new one starts at once.
    *
    * @throws {TypeError} If a namespace is not a name, or there is none in the list
    * @throws {SyntaxError} If the label selector is not one
    */
   for<T extends KubernetesObject>(resource: Resource<T>, options: SharedInformerOptions<T> = {}): Informer<T> {
-    const { namespaces, labelSelector = "", fieldSelector = "", transform, metadataOnly = false, initial } = options;
+    const { namespaces, labelSelector = "", fieldSelector = "", transform, metadataOnly = false } = options;
+    const { initial, keep } = options;
     const where = namespaces && resource.namespaced ? [...new Set(namespaces)].sort() : undefined;
     if (transform && !this.#transforms.has(transform)) this.#transforms.set(transform, this.#transforms.size);
     const key = JSON.stringify([
-      ...[resource.id, resource.version, where, labelSelector, fieldSelector, metadataOnly, initial],
+      ...[resource.id, resource.version, where, labelSelector, fieldSelector, metadataOnly, initial, keep],
       this.#transforms.get(transform),
     ]);
     let informer = this.#informers.get(key) as Informer<T> | undefined;

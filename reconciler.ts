@@ -20,7 +20,7 @@ import { configOf, type Controller, type Reconcile } from "./controller.ts";
 import { after } from "./delay.ts";
 import { messageOf, ObjectGoneError } from "./errors.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
-import type { Informer } from "./informer.ts";
+import { type Informer, type Inside, inside } from "./informer.ts";
 import type { Logger } from "./logger.ts";
 import type { LoopDetector } from "./loops.ts";
 import type { ControllerMetrics } from "./metrics.ts";
@@ -54,6 +54,7 @@ export interface KeyNote {
 export class Reconciler<T extends KubernetesObject> {
   readonly #controller: Controller<T>;
   readonly #environment: ReconcilerEnvironment<T>;
+  readonly #cache: Inside<T>;
   readonly #running: Set<AbortController> = new Set();
   /** Keys that wait for a run of an earlier spell. */
   readonly #postponed: Set<string> = new Set();
@@ -63,6 +64,7 @@ export class Reconciler<T extends KubernetesObject> {
   constructor(controller: Controller<T>, environment: ReconcilerEnvironment<T>) {
     this.#controller = controller;
     this.#environment = environment;
+    this.#cache = inside(environment.cache);
   }
 
   /** Aborts what runs, and whatever might still start. */
@@ -73,8 +75,8 @@ export class Reconciler<T extends KubernetesObject> {
 
   /** Reconciles the object of a key that the queue handed out, and gives the key back. Never rejects. */
   async run(key: string): Promise<void> {
-    const { cache, queue, metrics, now } = this.#environment;
-    const object = cache.get(key);
+    const { queue, metrics, now } = this.#environment;
+    const object = this.#cache.get(key)?.read();
     if (!object || this.#aborted !== undefined) {
       queue.forget(key);
       queue.done(key);
@@ -210,22 +212,22 @@ export class Reconciler<T extends KubernetesObject> {
   }
 
   #succeeded(key: string, action: Action | undefined, seconds: number): void {
-    const { cache, queue, metrics, notes, now } = this.#environment;
+    const { queue, metrics, notes, now } = this.#environment;
     queue.forget(key);
     if (action?.after === undefined) {
       metrics.reconciled("success", seconds);
     } else {
       metrics.reconciled("requeue_after", seconds);
-      if (cache.get(key)) notes.set(key, { asked: now() + action.after });
+      if (this.#cache.get(key)) notes.set(key, { asked: now() + action.after });
       queue.add(key, { delay: action.after });
     }
   }
 
   #failed(key: string, object: T, error: unknown, seconds: number): void {
-    const { cache, queue, metrics, notes, log } = this.#environment;
+    const { queue, metrics, notes, log } = this.#environment;
     const { uid } = object.metadata;
     // Deleted, or another object by now: how the run ended concerns nobody any more.
-    const gone = cache.get(key)?.metadata.uid !== uid;
+    const gone = this.#cache.get(key)?.uid !== uid;
     if (gone || this.#aborted !== undefined) {
       metrics.reconciled("success", seconds);
       log.debug("Reconcile of {key} was overtaken: {reason}", {

@@ -15,6 +15,7 @@
  */
 import { getLogger } from "@logtape/logtape";
 import { type CacheReader, type ControllerConfig, type Source, sourceNamespaces } from "./_controller_config.ts";
+import type { CachedObject } from "./_cached_object.ts";
 import type { ChildClaims } from "./_owned_child.ts";
 import { goneObjects } from "./_gone_objects.ts";
 import { UnderWay } from "./_under_way.ts";
@@ -25,7 +26,7 @@ import { configOf, type Controller, namespacesOf } from "./controller.ts";
 import { after } from "./delay.ts";
 import type { EventRecorder } from "./events.ts";
 import { hasFinalizer } from "./finalizer.ts";
-import type { Informer, InformerEvent } from "./informer.ts";
+import { type CacheEvent, type Informer, inside } from "./informer.ts";
 import type { Informers } from "./informers.ts";
 import type { Logger } from "./logger.ts";
 import { LoopDetector } from "./loops.ts";
@@ -241,36 +242,46 @@ export class ControllerRunner<T extends KubernetesObject> {
     const { sources } = this.#config;
     return [
       // The children first, so that an owner's first reconcile finds them.
-      ...others.map((kind, index) => kind.informer.subscribe(this.#onOther(kind, sources[index]!, memory))),
-      this.#primary.subscribe((event) => this.#onOwn(event, own.resource, memory)),
+      ...others.map((kind, index) => inside(kind.informer).observe(this.#onOther(kind, sources[index]!, memory))),
+      inside(this.#primary).observe((event) => this.#onOwn(event, own.resource, memory)),
     ];
   }
 
-  #onOwn(event: InformerEvent<T>, resource: Resource, { queue, memo, loops, notes }: Memory): void {
-    const { type, object, previous, initial } = event;
-    const key = keyOf(object);
-    if (type === "deleted") {
+  #onOwn(event: CacheEvent<T>, resource: Resource, { queue, memo, loops, notes }: Memory): void {
+    const { key, object, previous, initial } = event;
+    if (!object) {
       queue.remove(key);
       memo.forget(`${resource.id}/status ${key}`);
       loops.forget(key);
       notes.delete(key);
-      return;
+    } else if ((!previous || this.#concerns(object, previous)) && this.#wants(object, previous)) {
+      queue.add(key, { priority: initial ? "initial" : "live" });
     }
-    const { onStatus, predicates, finalizer } = this.#config;
-    if (previous && !(onStatus ? changesAnything(previous, object) : changesDesired(previous, object))) return;
+  }
+
+  /** True if an update may matter to the controller. */
+  #concerns(object: CachedObject<T>, previous: CachedObject<T>): boolean {
+    if (this.#config.onStatus) return changesAnything(previous.read(), object.read());
+    return previous.generation !== object.generation || changesDesired(previous.read(), object.read());
+  }
+
+  /** True if the controller's own predicates accept a change. Without any, the object need not be parsed to know. */
+  #wants(cached: CachedObject<T>, before: CachedObject<T> | undefined): boolean {
+    const { predicates, finalizer } = this.#config;
+    if (predicates.length === 0) return true;
+    const object = cached.read(), previous = before?.read();
     // The first reconcile comes of the finalizer's being added, of which no predicate can know.
     const held = previous && finalizer &&
       hasFinalizer(previous, finalizer.name) !== hasFinalizer(object, finalizer.name);
-    const wanted = held || object.metadata.deletionTimestamp !== undefined ||
+    return held || object.metadata.deletionTimestamp !== undefined ||
       predicates.every((accepts) => this.#guard("filter", true, () => accepts(object, previous)));
-    if (wanted) queue.add(key, { priority: initial ? "initial" : "live" });
   }
 
   #onOther(
     kind: WatchedKind,
     source: Source,
     { queue, memo }: Memory,
-  ): (event: InformerEvent<KubernetesObject>) => void {
+  ): (event: CacheEvent<KubernetesObject>) => void {
     const { resource } = this.#controller;
     const reader = this.#reader();
     const keys = (object: KubernetesObject): readonly (string | undefined)[] => {
@@ -282,14 +293,15 @@ export class ControllerRunner<T extends KubernetesObject> {
         () => mapped(map(object, reader), object).map((target) => this.#key(target, object)),
       );
     };
-    return ({ type, object, previous, initial }) => {
-      if (type === "deleted") {
-        memo.forget(`${kind.resource.id} ${keyOf(object)}`);
-        memo.forget(`${kind.resource.id}/status ${keyOf(object)}`);
+    return ({ key: child, object: cached, previous: before, initial }) => {
+      if (!cached) {
+        memo.forget(`${kind.resource.id} ${child}`);
+        memo.forget(`${kind.resource.id}/status ${child}`);
       }
+      const object = cached?.read(), previous = before?.read();
       // Of metadata alone the version is all that tells of a change of the rest.
-      if (previous && !kind.metadataOnly && !changesAnything(previous, object)) return;
-      const concerned = new Set(previous ? [...keys(previous), ...keys(object)] : keys(object));
+      if (object && previous && !kind.metadataOnly && !changesAnything(previous, object)) return;
+      const concerned = new Set([previous, object].flatMap((one) => one ? keys(one) : []));
       for (const key of concerned) {
         if (key !== undefined) queue.add(key, { priority: initial ? "initial" : "live" });
       }

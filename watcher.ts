@@ -16,6 +16,8 @@
  * @module
  */
 import { getLogger } from "@logtape/logtape";
+import type { CachedObject } from "./_cached_object.ts";
+import type { Decoder } from "./_decode.ts";
 import { type Initial, InitialState, isStale, isTooLarge } from "./_initial_state.ts";
 import { Problems } from "./_watch_problems.ts";
 import { Source, type WatchStream } from "./_watch_source.ts";
@@ -110,7 +112,25 @@ export function watch<T extends KubernetesObject>(
   api: Api<T>,
   options: WatcherOptions<T>,
 ): AsyncGenerator<WatcherEvent<T>, void, void> {
+  return parsed(new Watcher(api, options).run());
+}
+
+/** The same for a cache: the objects are parsed only when they are read; `decoder` makes them. */
+export function watchCached<T extends KubernetesObject>(
+  api: Api<T>,
+  options: WatcherOptions<T> & { readonly decoder: Decoder<T> },
+): AsyncGenerator<WatcherEvent<CachedObject<T>>, void, void> {
   return new Watcher(api, options).run();
+}
+
+async function* parsed<T extends KubernetesObject>(
+  events: AsyncGenerator<WatcherEvent<CachedObject<T>>, void, void>,
+): AsyncGenerator<WatcherEvent<T>, void, void> {
+  for await (const event of events) {
+    if (event.type === "bookmark") yield event;
+    else if (event.type === "restarted") yield { ...event, objects: event.objects.map((object) => object.take()) };
+    else yield { ...event, object: event.object.take() };
+  }
 }
 
 class Watcher<T extends KubernetesObject> {
@@ -135,7 +155,7 @@ class Watcher<T extends KubernetesObject> {
   /** When the server last said anything. */
   #heard = 0;
 
-  constructor(api: Api<T>, options: WatcherOptions<T>) {
+  constructor(api: Api<T>, options: WatcherOptions<T> & { readonly decoder?: Decoder<T> }) {
     const { signal, now = () => performance.now(), random = Math.random } = options;
     this.#signal = signal;
     this.#now = now;
@@ -158,7 +178,7 @@ class Watcher<T extends KubernetesObject> {
     return 300 + Math.floor(300 * this.#random());
   }
 
-  async *run(): AsyncGenerator<WatcherEvent<T>, void, void> {
+  async *run(): AsyncGenerator<WatcherEvent<CachedObject<T>>, void, void> {
     while (!this.#signal.aborted) {
       let stream: WatchStream<T> | undefined;
       let cancel: (() => void) | undefined;
@@ -184,7 +204,7 @@ class Watcher<T extends KubernetesObject> {
             this.#moveTo(frame.resourceVersion);
             yield { type: "bookmark", resourceVersion: frame.resourceVersion };
           } else {
-            this.#moveTo(frame.object.metadata.resourceVersion);
+            this.#moveTo(frame.object.resourceVersion);
             yield frame;
           }
         }

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { lines, listItems, type ListPart } from "../_stream.ts";
+import { lines, type ListHead, readList } from "../_stream.ts";
+import { Window } from "../_window.ts";
 
 const encoder = new TextEncoder();
 
@@ -96,12 +97,24 @@ Deno.test("lines() gives any text back, however it is cut", async () => {
   ));
 });
 
-function parts(list: Record<string, unknown> & { items?: unknown }): ListPart<unknown>[] {
+interface Read {
+  items: unknown[];
+  head: ListHead;
+}
+
+function expectedOf(list: Record<string, unknown> & { items?: unknown }): Read {
   const { items, apiVersion = "", kind = "", metadata = {} } = list;
-  return [
-    ...(Array.isArray(items) ? items : []).map((item) => ({ type: "item" as const, item })),
-    { type: "end", list: { apiVersion, kind, metadata } as never },
-  ];
+  return { items: Array.isArray(items) ? items : [], head: { apiVersion, kind, metadata } as ListHead };
+}
+
+async function read(body: ReadableStream<Uint8Array>, took?: (item: unknown) => void): Promise<Read> {
+  const items: unknown[] = [];
+  const head = await readList(new Window(body), (bytes, start, end) => {
+    const item = JSON.parse(new TextDecoder().decode(bytes.subarray(start, end)));
+    items.push(item);
+    took?.(item);
+  });
+  return { items, head };
 }
 
 const LISTS: Record<string, string> = {
@@ -121,17 +134,17 @@ const LISTS: Record<string, string> = {
 };
 
 for (const [name, text] of Object.entries(LISTS)) {
-  Deno.test(`listItems() reads a list with ${name}, cut at every byte`, async () => {
-    const expected = parts(JSON.parse(text));
+  Deno.test(`readList() reads a list with ${name}, cut at every byte`, async () => {
+    const expected = expectedOf(JSON.parse(text));
     const bytes = encoder.encode(text);
     for (let at = 0; at <= bytes.length; at++) {
-      assertEquals(await all(listItems(body(...cut(bytes, at)))), expected, `cut at ${at}`);
+      assertEquals(await read(body(...cut(bytes, at))), expected, `cut at ${at}`);
     }
-    assertEquals(await all(listItems(body(...cut(bytes, ...bytes.keys())))), expected, "cut everywhere");
+    assertEquals(await read(body(...cut(bytes, ...bytes.keys()))), expected, "cut everywhere");
   });
 }
 
-Deno.test("listItems() gives any list back, however it is cut", async () => {
+Deno.test("readList() gives any list back, however it is cut", async () => {
   await fc.assert(fc.asyncProperty(
     fc.array(fc.dictionary(fc.string(), fc.jsonValue())),
     fc.dictionary(fc.string(), fc.jsonValue()),
@@ -140,28 +153,23 @@ Deno.test("listItems() gives any list back, however it is cut", async () => {
     async (items, metadata, at, indent) => {
       const list = JSON.parse(JSON.stringify({ kind: "L", items, metadata, apiVersion: "v1" }));
       const bytes = encoder.encode(JSON.stringify(list, null, indent));
-      assertEquals(await all(listItems(body(...cut(bytes, ...at)))), parts(list));
+      assertEquals(await read(body(...cut(bytes, ...at))), expectedOf(list));
     },
   ));
 });
 
-Deno.test("listItems() yields an item as soon as it is there", async () => {
+Deno.test("readList() gives an item as soon as it is there", async () => {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
-  const items = listItems<{ a: number }>(readable);
-  const first = items.next();
+  const taken: ((item: unknown) => void)[] = [];
+  const first = new Promise((resolve) => taken.push(resolve)), second = new Promise((resolve) => taken.push(resolve));
+  const reading = read(readable, (item) => taken.shift()!(item));
   await writer.write(encoder.encode('{"kind":"L","items":[{"a":1},'));
-  assertEquals((await first).value, { type: "item", item: { a: 1 } });
-  const second = items.next();
+  assertEquals(await first, { a: 1 });
   await writer.write(encoder.encode('{"a":2}],"metadata":{"resourceVersion":"9"}}'));
-  assertEquals((await second).value, { type: "item", item: { a: 2 } });
-  const end = items.next();
+  assertEquals(await second, { a: 2 });
   await writer.close();
-  assertEquals((await end).value, {
-    type: "end",
-    list: { apiVersion: "", kind: "L", metadata: { resourceVersion: "9" } },
-  });
-  assertEquals((await items.next()).done, true);
+  assertEquals((await reading).head, { apiVersion: "", kind: "L", metadata: { resourceVersion: "9" } });
 });
 
 for (
@@ -173,7 +181,7 @@ for (
     "is followed by more": '{"items":[]}{"items":[]}',
   })
 ) {
-  Deno.test(`listItems() fails on a list that ${name}`, async () => {
-    await assertRejects(() => all(listItems(body(text))), SyntaxError);
+  Deno.test(`readList() fails on a list that ${name}`, async () => {
+    await assertRejects(() => read(body(text)), SyntaxError);
   });
 }

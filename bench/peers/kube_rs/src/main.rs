@@ -54,15 +54,14 @@ async fn control(context: Arc<Context>, probes: &Probes, stop: &CancellationToke
     if context.mode == Mode::Owned {
         controller = controller.owns(api::<ConfigMap>(client, &namespace), watcher::Config::default());
     }
-    probes.ready_with(controller.store());
-    controller
-        .run(reconciler::reconcile, reconciler::error_policy, context)
-        .for_each(async |result| {
-            if let Err(error) = result {
-                warn!("{error}");
-            }
-        })
-        .await;
+    let store = controller.store();
+    let running = controller.run(reconciler::reconcile, reconciler::error_policy, context).for_each(async |result| {
+        if let Err(error) = result {
+            warn!("{error}");
+        }
+    });
+    // In one task: of all that wait for a store, kube-rs wakes the last one only.
+    tokio::join!(running, probes.ready_with(&store));
     Ok(())
 }
 
@@ -81,7 +80,7 @@ async fn main() -> anyhow::Result<()> {
             stop.cancel();
         }
     });
-    let protocol = Protocol::start(variable("BENCH_OBJECTS", 0)?, variable("BENCH_REVISION", 1)?, stop.clone());
+    let protocol = Protocol::start(variable("BENCH_OBJECTS", 1)?, variable("BENCH_REVISION", 1)?, stop.clone());
     let client = Client::try_default().await?;
     let probes = Probes::start(variable("BENCH_PORT", 0)?, protocol.clone()).await?;
     let context =

@@ -46,13 +46,10 @@ impl Probes {
     }
 
     /// Says that the operator is ready once the store has its first list.
-    pub fn ready_with(&self, store: Store<Widget>) {
-        let ready = self.ready.clone();
-        tokio::spawn(async move {
-            if store.wait_until_ready().await.is_ok() {
-                ready.store(true, Relaxed);
-            }
-        });
+    pub async fn ready_with(&self, store: &Store<Widget>) {
+        if store.wait_until_ready().await.is_ok() {
+            self.ready();
+        }
     }
 }
 
