@@ -47,7 +47,7 @@ export interface CredentialOptions {
   readonly namespace?: string | undefined;
   /** Reads an environment variable. @default {Deno.env.get; one without permission is not set} */
   readonly env?: ((name: string) => string | undefined) | undefined;
-  /** Reads a text file. @default {Deno.readTextFile} */
+  /** Reads a text file. @default {Deno.readTextFileSync} */
   readonly readFile?: ((path: string) => Promise<string>) | undefined;
   /** Where the service account's files are. @default {"/var/run/secrets/kubernetes.io/serviceaccount"} */
   readonly serviceAccountDir?: string | undefined;
@@ -199,7 +199,7 @@ export class Credentials {
   async #find(): Promise<Source> {
     const { server, kubeconfig, context, serviceAccountDir = SERVICE_ACCOUNT_DIR } = this.#options;
     const env = this.#options.env ?? readEnv;
-    const readFile = this.#options.readFile ?? ((path: string) => Deno.readTextFile(path));
+    const { readFile = readText } = this.#options;
     if (server !== undefined && kubeconfig === undefined && context === undefined) {
       this.#static = true;
       return () => Promise.resolve({ origin: "options", server, headers: [] });
@@ -232,6 +232,11 @@ function readEnv(name: string): string | undefined {
     if (error instanceof Deno.errors.NotCapable) return undefined;
     throw error;
   }
+}
+
+/** The files are few and small: threads that read them would cost more memory and time than they do. */
+function readText(path: string): Promise<string> {
+  return new Promise((resolve) => resolve(Deno.readTextFileSync(path)));
 }
 
 async function exists(path: string, readFile: (path: string) => Promise<string>): Promise<boolean> {
