@@ -155,7 +155,8 @@ export class Users {
  */
 export function authenticate(server: ServerState, headers: Headers, fallback: User): User {
   const header = headers.get("authorization");
-  const [, scheme = "", token = ""] = /^(\S+)\s+(.*)$/.exec(header ?? "") ?? [];
+  if (!header) return fallback;
+  const [, scheme = "", token = ""] = /^(\S+)\s+(.*)$/.exec(header) ?? [];
   if (scheme.toLowerCase() !== "bearer" || token.trim() === "") return fallback;
   const user = server.authenticate(token.trim());
   if (!user) throw new StatusError({ code: 401, reason: "Unauthorized", message: "Unauthorized" });
@@ -169,15 +170,19 @@ function goStrings(values: readonly string[]): string {
 /** The user that a request is done as; who asks must be allowed to impersonate. */
 export function impersonate(server: ServerState, user: User, headers: Headers, asked: AccessAttributes): User {
   const name = headers.get("impersonate-user") ?? "";
-  const groups = (headers.get("impersonate-group") ?? "").split(",").map((each) => each.trim()).filter((each) => each);
+  const group = headers.get("impersonate-group") ?? "";
   const uid = headers.get("impersonate-uid") ?? "";
   const extra: Record<string, string[]> = {};
-  for (const [key, value] of headers) {
-    if (!key.startsWith("impersonate-extra-")) continue;
+  let extras = 0;
+  headers.forEach((value, key) => {
+    if (!key.startsWith("impersonate-extra-")) return;
     extra[decodeURIComponent(key.slice(18))] = value.split(",").map((each) => each.trim());
-  }
+    extras++;
+  });
+  if (name === "" && group === "" && uid === "" && extras === 0) return user;
+  const groups = group.split(",").map((each) => each.trim()).filter((each) => each);
   if (name === "") {
-    if (groups.length === 0 && uid === "" && Object.keys(extra).length === 0) return user;
+    if (groups.length === 0 && uid === "" && extras === 0) return user;
     const message = `requested &user.DefaultInfo{Name:"", UID:${JSON.stringify(uid)}, Groups:${goStrings(groups)}, ` +
       "Extra:map[string][]string(nil)} without impersonating a user name";
     throw new StatusError({ code: 400, reason: "BadRequest", message });

@@ -15,6 +15,7 @@ import { withBooleans } from "./_yaml_booleans.ts";
 import { repeatedKeys } from "./_yaml_keys.ts";
 import { duplicateKeys, syntaxError } from "./_json_text.ts";
 import { type Fields, isObject } from "./_objects.ts";
+import { remembered } from "./_remembered.ts";
 import { PROTOBUF } from "./_protobuf_types.ts";
 import { badRequest, notAcceptable, tooLarge, unsupportedMediaType } from "./_status.ts";
 
@@ -54,8 +55,16 @@ function preferred(header: string): ReturnType<typeof mediaType>[] {
 }
 
 /** The first alternative in an Accept header that can be served; undefined if none can. */
-export function negotiate(header: string | null, transforms: ReadonlySet<string> = TRANSFORMS): Accepted | undefined {
-  if (header === null || header.trim() === "") return { format: "json", as: "", version: "" };
+export function negotiate(header: string | null, transforms?: ReadonlySet<string>): Accepted | undefined {
+  if (header === null || header.trim() === "") return JSON_ITSELF;
+  return transforms ? firstServed(header, transforms) : firstObject(header);
+}
+
+const JSON_ITSELF: Accepted = { format: "json", as: "", version: "" };
+
+const firstObject = remembered((header) => firstServed(header, TRANSFORMS));
+
+function firstServed(header: string, transforms: ReadonlySet<string>): Accepted | undefined {
   for (const { type, parameters } of preferred(header)) {
     const as = parameters.get("as") ?? "", version = parameters.get("v") ?? "";
     if (as !== "" && (!transforms.has(as) || !served(as, version, parameters.get("g") ?? ""))) continue;
@@ -100,13 +109,16 @@ function offersKnown(header: string | null): boolean {
 
 /** Refuses what no custom resource is answered in, such as protocol buffers of the object itself. */
 export function checkCustom(header: string | null): void {
-  if (!header) return;
+  if (header && !takesCustom(header)) throw onlyAccepted();
+}
+
+const takesCustom = remembered((header) => {
   const others = header.split(",").filter((each) => {
     const { type, parameters } = mediaType(each);
     return type !== PROTOBUF || parameters.has("as");
   });
-  if (others.length === 0 || negotiate(others.join(",")) === undefined) throw onlyAccepted();
-}
+  return others.length > 0 && negotiate(others.join(",")) !== undefined;
+});
 
 function onlyAccepted(): Error {
   return notAcceptable(`only the following media types are accepted: ${REPRESENTATIONS}`);
@@ -133,12 +145,22 @@ export function checkSize(body: string): void {
 
 /** What a body is written in. */
 export function bodyFormat(contentType: string | null): "json" | "yaml" | "protobuf" {
-  const type = mediaType(contentType || "application/json").type.toLowerCase();
-  if (type === "application/json") return "json";
-  if (type === "application/yaml") return "yaml";
-  if (type === PROTOBUF) return "protobuf";
-  throw unknownFormat();
+  const format = formatOf(contentType || "application/json");
+  if (!format) throw unknownFormat();
+  return format;
 }
+
+const formatOf = remembered((contentType) => {
+  switch (mediaType(contentType).type.toLowerCase()) {
+    case "application/json":
+      return "json";
+    case "application/yaml":
+      return "yaml";
+    case PROTOBUF:
+      return "protobuf";
+  }
+  return undefined;
+});
 
 function unknownFormat(): Error {
   return unsupportedMediaType(

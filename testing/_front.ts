@@ -10,7 +10,7 @@
  * @module
  */
 import { ADMIN, ANONYMOUS, authenticate, impersonate } from "./_auth.ts";
-import type { ServerState } from "./_call.ts";
+import type { OpenOutlet, ServerState } from "./_call.ts";
 import type { User } from "./_user.ts";
 import { certificateUser } from "./_certificate_user.ts";
 import { compressed, isLarge } from "./_compression.ts";
@@ -94,17 +94,27 @@ export class Front {
       record.concerns(attributes);
       const refusal = this.#requests.look(record);
       if (refusal) throw refusal;
-      const received: Received = { request, url, body, headers, user, signal: gone };
       if (!this.#board.idle) {
         exchange = new FaultyExchange(this.#board, this.#state, record, gone, origin.connection);
         await exchange.begin(url);
       }
-      response = await this.#serve(asked, received, record, origin, exchange);
+      const received: Received = {
+        request,
+        url,
+        body,
+        headers,
+        user,
+        attributes,
+        signal: gone,
+        lag: exchange?.lag,
+        open: isWatch(asked) ? this.#opener(record, origin, exchange) : undefined,
+      };
+      response = await this.#serve(asked, received);
     } catch (error) {
       response = errorResponse(error, accept);
     }
     record.code = response.status;
-    const streams = asked?.verb === "watch" && asked.kind === "resource";
+    const streams = asked !== undefined && isWatch(asked);
     if (accept?.includes(PROTOBUF)) response = await preferProtobuf(response, accept, streams);
     if (asked?.kind === "resource" && isLarge(response)) {
       response = await compressed(response, request.headers.get("accept-encoding"));
@@ -117,28 +127,27 @@ export class Front {
     return response;
   }
 
-  async #serve(
-    asked: Asked,
-    received: Received,
-    record: RequestRecord,
-    { connection }: Origin,
-    exchange?: FaultyExchange,
-  ): Promise<Response> {
-    const { url, signal } = received;
-    const all = this.#board.outlets;
-    const open = (controller: ReadableStreamDefaultController<Uint8Array>): Outlet =>
-      new Outlet(controller, { subject: record, trouble: exchange?.trouble, reset: connection?.reset, all });
-    const full = { ...received, open, lag: exchange?.lag };
+  /** Answers a request, once the state that it is for has come or will not. */
+  async #serve(asked: Asked, received: Received): Promise<Response> {
+    const { url, signal, lag } = received;
     const ends = (): AbortSignal => AbortSignal.any([signal, this.#state.closed, this.#board.broken]);
-    if (asked.kind === "resource" && asked.verb === "watch" && reachesFuture(url, this.#state, full.lag)) {
-      await waitFor(url, this.#state, full.lag, ends());
-    }
-    const response = serve(this.#state, asked, full);
-    if (response.status === 504 && await waitFor(url, this.#state, full.lag, ends())) {
-      return serve(this.#state, asked, full);
+    if (isWatch(asked) && reachesFuture(url, this.#state, lag)) await waitFor(url, this.#state, lag, ends());
+    const response = serve(this.#state, asked, received);
+    if (response.status === 504 && await waitFor(url, this.#state, lag, ends())) {
+      return serve(this.#state, asked, received);
     }
     return response;
   }
+
+  #opener(record: RequestRecord, { connection }: Origin, exchange: FaultyExchange | undefined): OpenOutlet {
+    const options = { subject: record, trouble: exchange?.trouble, reset: connection?.reset, all: this.#board.outlets };
+    return (controller) => new Outlet(controller, options);
+  }
+}
+
+/** True for a request that is answered with a stream. */
+function isWatch(asked: Asked): boolean {
+  return asked.kind === "resource" && asked.verb === "watch";
 }
 
 /** What a user agent begins with. */

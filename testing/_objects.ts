@@ -73,13 +73,34 @@ export function setField(object: Fields, path: readonly string[], value: unknown
   at[path.at(-1)!] = value;
 }
 
-/** Puts apiVersion, kind and metadata first, so that encodings can cut them off. */
+const FIRST = ["apiVersion", "kind", "metadata"];
+
+/** True if what is to be first is. */
+function isOrdered(object: Fields): boolean {
+  let index = 0;
+  for (const key in object) {
+    if (key !== FIRST[index]) return false;
+    if (++index === FIRST.length) return true;
+  }
+  return false;
+}
+
+/** Puts apiVersion, kind and metadata first, so that encodings can cut them off; answers with a copy. */
 export function ordered(object: Fields, apiVersion: string, kind: string): Kube {
+  if (isOrdered(object)) return { ...object, apiVersion, kind, metadata: object.metadata ?? {} };
   const { apiVersion: _a, kind: _k, metadata, ...rest } = object;
   return { apiVersion, kind, metadata: metadata ?? {}, ...rest };
 }
 
+/** The second that was written last, and how: the same one is written many times. */
+const last = { second: NaN, text: "" };
+
 /** A time as metadata carries it: RFC 3339, whole seconds. */
 export function timestamp(date: Date): string {
-  return `${date.toISOString().slice(0, -5)}Z`;
+  const second = Math.floor(date.getTime() / 1000);
+  if (second !== last.second) {
+    last.text = `${date.toISOString().slice(0, -5)}Z`;
+    last.second = second;
+  }
+  return last.text;
 }

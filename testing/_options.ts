@@ -10,6 +10,7 @@
  * @module
  */
 import type { Call } from "./_call.ts";
+import { remembered } from "./_remembered.ts";
 import { badRequest, type Cause, cause, invalid } from "./_status.ts";
 
 /** How unknown fields are met. */
@@ -21,9 +22,13 @@ const VALIDATIONS = ["", "Ignore", "Strict", "Warn"];
 export function managerOf(query: URLSearchParams, userAgent: string | null): string {
   const asked = query.get("fieldManager");
   if (asked) return asked;
-  const agent = (userAgent ?? "").split("/")[0]!.replaceAll(/[^\x20-\x7e]/g, "");
-  return agent === "" ? "unknown" : agent.slice(0, 128);
+  return agentName(userAgent ?? "");
 }
+
+const agentName = remembered((userAgent) => {
+  const name = userAgent.split("/")[0]!.replaceAll(/[^\x20-\x7e]/g, "");
+  return name === "" ? "unknown" : name.slice(0, 128);
+});
 
 /** How unknown fields are met; they are warned of unless the request says otherwise. */
 export function fieldValidation(query: URLSearchParams): FieldValidation {
@@ -57,6 +62,7 @@ export function unsupportedDryRun(values: readonly string[]): Cause[] {
 
 function checkManager(query: URLSearchParams): Cause[] {
   const manager = query.get("fieldManager") ?? "";
+  if (manager === "") return [];
   if (new TextEncoder().encode(manager).length > 128) return [cause.tooLong("fieldManager", 128)];
   for (const [index, character] of [...manager].entries()) {
     // deno-lint-ignore no-control-regex

@@ -14,7 +14,7 @@ import type { ServerState } from "./_call.ts";
 import type { Perform } from "./_perform.ts";
 import { errorResponse } from "./_respond.ts";
 import { route } from "./_router.ts";
-import { serve } from "./_serve.ts";
+import { attributesOf, serve } from "./_serve.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -26,12 +26,14 @@ export function performer(server: ServerState): Perform {
     const request = new Request(url, { method, headers });
     const text = body === undefined ? "" : JSON.stringify(body);
     try {
-      const response = serve(server, route(method, url), {
+      const asked = route(method, url);
+      const response = serve(server, asked, {
         request,
         url,
         body: text,
         headers: request.headers,
         user: ADMIN,
+        attributes: attributesOf(asked),
         signal: NEVER,
       });
       return { code: response.status, body: {} };

@@ -74,7 +74,7 @@ function noInfo(path: string): TextError {
 
 /** True for a path with an empty segment that is not its last. */
 export function isDoubled(path: string): boolean {
-  return path.replace(/\/+$/, "").includes("//");
+  return path.includes("//") && path.replace(/\/+$/, "").includes("//");
 }
 
 /** The name that a field selector wants, if it is one that a path could have. */
@@ -100,46 +100,59 @@ export function route(method: string, url: URL): Asked {
   let parts: string[];
   try {
     if (isDoubled(path)) return plain;
-    parts = path.split("/").filter((part) => part !== "");
+    parts = path.split("/");
     if (path.includes("%")) parts = parts.map(decodeURIComponent);
   } catch {
     return plain;
   }
-  let group = "", version: string | undefined;
-  if (parts[0] === "api") {
-    version = parts[1];
-    parts = parts.slice(2);
-  } else if (parts[0] === "apis") {
-    [, group = "", version] = parts as [string, string?, string?];
-    parts = parts.slice(3);
-  } else return plain;
-  if (version === undefined || parts.length === 0) return plain;
+  // Nothing is between the first slashes, and between the last ones.
+  let at = 1, end = parts.length;
+  while (end > at && parts[end - 1] === "") end--;
+  let group = "";
+  const [, root] = parts;
+  if (root === "apis") group = parts[++at] ?? "";
+  else if (root !== "api") return plain;
+  const version = parts[++at]!;
+  if (++at >= end) return plain;
 
   let verb = VERBS[method] ?? "";
-  if (parts[0] === "watch") {
-    if (parts.length === 1) throw noInfo(path);
+  if (parts[at] === "watch") {
+    if (++at === end) throw noInfo(path);
     verb = "watch";
-    parts = parts.slice(1);
   }
   let namespace = "", inNamespace = false;
-  if (parts[0] === "namespaces") {
-    if (parts.length > 2 && !NAMESPACE_PARTS.has(parts[2]!)) {
-      namespace = parts[1]!;
+  if (parts[at] === "namespaces") {
+    if (end - at > 2 && !NAMESPACE_PARTS.has(parts[at + 2]!)) {
+      namespace = parts[at + 1]!;
       inNamespace = true;
-      parts = parts.slice(2);
-    } else if (parts.length > 1) {
+      at += 2;
+    } else if (end - at > 1) {
       // A Namespace is authorized in itself.
-      namespace = parts[1]!;
+      namespace = parts[at + 1]!;
     }
   }
-  const [plural, name = "", subresource = "", ...rest] = parts as [string?, string?, string?, ...string[]];
-  if (plural === undefined) return plain;
+  const plural = parts[at]!,
+    name = at + 1 < end ? parts[at + 1]! : "",
+    subresource = at + 2 < end ? parts[at + 2]! : "";
+  const rest = parts.slice(at + 3, end);
   let selected = "";
   if (verb === "get" && name === "") {
     verb = asksToWatch(url) ? "watch" : "list";
     selected = selectedName(url.searchParams.get("fieldSelector"));
   }
   if (verb === "delete" && name === "") verb = "deletecollection";
-  const where = { namespace, name, selected, subresource, inNamespace, rest };
-  return { kind: "resource", path, verb, group, version, plural, ...where };
+  return {
+    kind: "resource",
+    path,
+    verb,
+    group,
+    version,
+    plural,
+    namespace,
+    name,
+    selected,
+    subresource,
+    inNamespace,
+    rest,
+  };
 }

@@ -41,6 +41,8 @@ export interface Received {
   /** The headers, of the body as it was read. */
   readonly headers: Headers;
   readonly user: User;
+  /** What it asks for. */
+  readonly attributes: AccessAttributes;
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
   /** The replica behind that reads are answered from. */
@@ -51,8 +53,7 @@ export interface Received {
 
 /** Answers a request. */
 export function serve(server: ServerState, asked: Asked, received: Received): Response {
-  const { request, url, user } = received;
-  const attributes = attributesOf(asked);
+  const { request, url, user, attributes } = received;
   if (!server.allows(user, attributes)) throw forbiddenAccess(server, user, attributes);
   if (asked.kind === "path" || asked.verb !== "watch") checkTimeout(url.searchParams);
   if (asked.kind === "path") return servePath(server, request, url);

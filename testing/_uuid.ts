@@ -10,12 +10,17 @@
  * @module
  */
 
+const codesOf = (text: string): number[] => [...text].map((character) => character.charCodeAt(0));
+
+const DIGITS = codesOf("0123456789abcdef"), PATTERN = codesOf("xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx");
+const [X, Y] = codesOf("xy");
+
 /** A UUID of version 4. */
 export function uuid(random: () => number): string {
-  let text = "";
-  for (const mark of "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx") {
-    if (mark === "x") text += "0123456789abcdef"[Math.floor(random() * 16)];
-    else text += mark === "y" ? "89ab"[Math.floor(random() * 4)] : mark;
+  const codes = [...PATTERN];
+  for (let index = 0; index < codes.length; index++) {
+    if (codes[index] === X) codes[index] = DIGITS[Math.floor(random() * 16)]!;
+    else if (codes[index] === Y) codes[index] = DIGITS[8 + Math.floor(random() * 4)]!;
   }
-  return text;
+  return String.fromCharCode(...codes);
 }
