@@ -46,6 +46,11 @@ function unknownField(path: string): string {
   return `unknown field ${JSON.stringify(path)}`;
 }
 
+/** What is said of fields that are not known: of those in the metadata, and of all others. */
+function problemsOf(inMetadata: readonly string[], others: readonly string[]): string[] {
+  return [...inMetadata.map((path) => `metadata.${path}`), ...others].sort(ownFirst).map(unknownField);
+}
+
 /** Orders unknown fields: those of the object's own metadata first, by name; the others stay in order. */
 function ownFirst(a: string, b: string): number {
   const left = a.startsWith("metadata."), right = b.startsWith("metadata.");
@@ -74,8 +79,8 @@ export function decodeCustom(
     const given = decoded.metadata ?? {};
     const known = live !== undefined && Object.keys(own(given, live.metadata)).length === 0;
     const { object: metadata, unknown } = known ? { object: given, unknown: [] } : decodeGo(given, metadataSchema());
-    const paths = [...unknown.map((path) => `metadata.${path}`), ...pruned.unknown];
-    return { object: { ...decoded, metadata }, problems: paths.sort(ownFirst).map(unknownField) };
+    const problems = unknown.length + pruned.unknown.length === 0 ? [] : problemsOf(unknown, pruned.unknown);
+    return { object: metadata === decoded.metadata ? decoded : { ...decoded, metadata }, problems };
   } catch (error) {
     if (error instanceof DecodeError) throw refuse(error.message);
     throw error;

@@ -9,12 +9,38 @@
  *
  * @module
  */
-import { isObject, type JsonObject, putMember } from "./_json.ts";
+import { type JsonObject, putMember } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
 import { anywhere } from "./_schema_facts.ts";
 
 /** Tells whether there is any default at or below a schema. */
 export const hasDefaults: (schema: Schema) => boolean = anywhere((schema) => schema.default !== undefined);
+
+/** The parts of a schema of an object that have to do with defaults. */
+interface Defaulted {
+  /** The members that have a default, with their schemas. */
+  readonly own: readonly (readonly [name: string, schema: Schema])[];
+  /** The members with defaults below them. */
+  readonly below: readonly (readonly [name: string, schema: Schema])[];
+  /** What all other members are, if there are defaults in it. */
+  readonly rest: Schema | undefined;
+}
+
+const known = new WeakMap<Schema, Defaulted>();
+
+function defaultedIn(schema: Schema): Defaulted {
+  let found = known.get(schema);
+  if (found === undefined) {
+    const members = Object.entries(schema.properties ?? {}), { additionalProperties: rest } = schema;
+    found = {
+      own: members.filter(([, property]) => property.default !== undefined),
+      below: members.filter(([, property]) => hasDefaults(property)),
+      rest: typeof rest === "object" && hasDefaults(rest) ? rest : undefined,
+    };
+    known.set(schema, found);
+  }
+  return found;
+}
 
 /** Returns the value with defaults filled in: for missing fields, and for nulls that may not be. */
 export function withDefaults<T>(value: T, schema: Schema | undefined): T {
@@ -27,34 +53,41 @@ function isUnwantedNull(value: unknown, schema: Schema): boolean {
 }
 
 function fill(value: unknown, schema: Schema): unknown {
+  if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return fillList(value, schema.items);
-  if (!isObject(value)) return value;
+  const object = value as JsonObject;
+  const { own, below, rest } = defaultedIn(schema);
   let out: JsonObject | undefined;
-  const set = (key: string, item: unknown) => putMember(out ??= { ...value }, key, item);
-  const { properties = {}, additionalProperties: rest } = schema;
-  for (const [key, property] of Object.entries(properties)) {
-    if (property.default === undefined) continue;
+  for (const [key, property] of own) {
     // Defaults are shared: stored objects are never changed.
-    if (!Object.hasOwn(value, key) || isUnwantedNull(value[key], property)) set(key, property.default);
+    if (!Object.hasOwn(object, key) || isUnwantedNull(object[key], property)) {
+      putMember(out ??= { ...object }, key, property.default);
+    }
   }
-  const current = out ?? value;
-  for (const key in current) {
-    const child = Object.hasOwn(properties, key) ? properties[key] : typeof rest === "object" ? rest : undefined;
-    if (child === undefined) continue;
-    let item = current[key];
-    if (child === rest && child.default !== undefined && isUnwantedNull(item, child)) item = child.default;
-    const filled = withDefaults(item, child);
-    if (filled !== current[key]) set(key, filled);
+  for (const [key, property] of below) {
+    const current = out ?? object;
+    if (!Object.hasOwn(current, key)) continue;
+    const filled = fill(current[key], property);
+    if (filled !== current[key]) putMember(out ??= { ...object }, key, filled);
   }
-  return out ?? value;
+  if (rest) {
+    for (const key in object) {
+      if (schema.properties !== undefined && Object.hasOwn(schema.properties, key)) continue;
+      const item = rest.default !== undefined && isUnwantedNull(object[key], rest) ? rest.default : object[key];
+      const filled = fill(item, rest);
+      if (filled !== object[key]) putMember(out ??= { ...object }, key, filled);
+    }
+  }
+  return out ?? object;
 }
 
 function fillList(value: unknown[], items: Schema | undefined): unknown[] {
-  if (items === undefined) return value;
+  if (items === undefined || !hasDefaults(items)) return value;
   let out: unknown[] | undefined;
-  for (const [index, item] of value.entries()) {
+  for (let index = 0; index < value.length; index++) {
+    const item = value[index];
     const base = items.default !== undefined && isUnwantedNull(item, items) ? items.default : item;
-    const filled = withDefaults(base, items);
+    const filled = fill(base, items);
     if (filled !== item) (out ??= [...value])[index] = filled;
   }
   return out ?? value;

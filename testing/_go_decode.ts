@@ -12,8 +12,8 @@
  *
  * @module
  */
-import { alwaysWritten, definitionName, type Presence, presenceOf, zeroStruct, zeroValue } from "./_builtin.ts";
-import { equalJson, isObject, type JsonObject, putMember } from "./_json.ts";
+import { alwaysWritten, definitionName, presenceOf, zeroStruct, zeroValue } from "./_builtin.ts";
+import { equalJson, isObject, type JsonObject, pathText, putMember } from "./_json.ts";
 import { canonicalQuantity } from "./_quantity.ts";
 import type { Schema } from "./_schema.ts";
 
@@ -39,7 +39,7 @@ export class DecodeError extends Error {
  */
 export function decodeGo(object: object, schema: Schema, how: "read" | "converted" = "read"): Decoded {
   const decoder = new Decoder(how === "converted");
-  return { object: decoder.struct(object as JsonObject, schema, ""), unknown: decoder.unknown };
+  return { object: decoder.struct(object as JsonObject, schema), unknown: decoder.unknown };
 }
 
 function jsonKind(value: unknown): string {
@@ -103,11 +103,57 @@ function microTime(text: string): string {
   return `${new Date(Date.parse(text)).toISOString().slice(0, 20)}${text.slice(20, 26)}Z`;
 }
 
+/** What is known of a field of a struct. */
+interface Field {
+  readonly schema: Schema;
+  /** True if a null stays one: the field is always written, and null is its zero value. */
+  readonly nullable: boolean;
+  /** True if it is written even if it is zero. */
+  readonly kept: boolean;
+  /** True if it is left out when it is zero, though it is a struct. */
+  readonly hollow: boolean;
+}
+
+/** What is known of a struct. */
+interface Struct {
+  readonly fields: ReadonlyMap<string, Field>;
+  /** The fields that are written even if they are zero, with their zero values. */
+  readonly written: readonly (readonly [name: string, zero: () => unknown])[];
+}
+
+const structs = new WeakMap<Schema, Struct>();
+
+function structOf(schema: Schema): Struct {
+  let struct = structs.get(schema);
+  if (struct === undefined) structs.set(schema, struct = describe(schema));
+  return struct;
+}
+
+function describe(schema: Schema): Struct {
+  const fields = new Map<string, Field>(), marks = presenceOf(schema);
+  const written: [string, () => unknown][] = [];
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const always = alwaysWritten(schema, name), mark = marks?.get(name);
+    fields.set(name, {
+      schema: property,
+      nullable: always && zeroValue(property) === null,
+      kept: mark === "set" || mark !== "nonzero" && always,
+      hollow: mark === "nonzero",
+    });
+    if (always) written.push([name, () => zeroValue(property)]);
+  }
+  return { fields, written };
+}
+
 class Decoder {
   readonly unknown: string[] = [];
   readonly #converts: boolean;
-  #struct = "";
-  #field = "";
+  /** The members and items on the way to where it is. */
+  readonly #path: (string | number)[] = [];
+  /** The same without the members of maps, and items. */
+  readonly #fields: string[] = [];
+  /** The structs on the way. */
+  readonly #structs: Schema[] = [];
 
   constructor(converts: boolean) {
     this.#converts = converts;
@@ -117,53 +163,51 @@ class Decoder {
     if (this.#converts) throw new DecodeError(unconverted(value, schema));
     const kind = jsonKind(value);
     const whole = schema.type === "integer" && kind === "number" ? `number ${value}` : kind;
-    const type = NAMED[`${this.#struct}.${this.#field.split(".").at(-1)}`] ?? goType(schema);
+    const names = this.#structs.map((each) => definitionName(each)).filter((each) => each !== undefined);
+    const struct = names.at(-1)?.split(".").at(-1) ?? "";
+    const type = NAMED[`${struct}.${this.#fields.at(-1)}`] ?? goType(schema);
     throw new DecodeError(
-      `json: cannot unmarshal ${whole} into Go struct field ${this.#struct}.${this.#field} of type ${type}`,
+      `json: cannot unmarshal ${whole} into Go struct field ${struct}.${this.#fields.join(".")} of type ${type}`,
     );
   }
 
-  struct(value: JsonObject, schema: Schema, path: string): JsonObject {
-    const { properties = {} } = schema;
-    const marks = presenceOf(schema);
-    const outerStruct = this.#struct, outerField = this.#field;
-    const name = definitionName(schema)?.split(".").at(-1) ?? outerStruct;
+  struct(value: JsonObject, schema: Schema): JsonObject {
+    const { fields, written } = structOf(schema);
     let out: JsonObject | undefined;
+    this.#structs.push(schema);
     for (const key in value) {
-      const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
-      if (property === undefined) {
-        this.unknown.push(`${path}${key}`);
+      const field = fields.get(key);
+      this.#path.push(key);
+      if (field === undefined) {
+        this.unknown.push(pathText(this.#path));
         delete (out ??= { ...value })[key];
-        continue;
+      } else {
+        this.#fields.push(key);
+        const before = value[key];
+        const after = before === null ? null : this.value(before, field.schema);
+        if (after === null ? !field.nullable : isDropped(after, field)) delete (out ??= { ...value })[key];
+        else if (after !== before) putMember(out ??= { ...value }, key, after);
+        this.#fields.pop();
       }
-      this.#struct = name;
-      this.#field = outerField === "" ? key : `${outerField}.${key}`;
-      const before = value[key];
-      const after = before === null ? null : this.value(before, property, `${path}${key}`);
-      if (after === null ? !isNullWritten(schema, key, property) : isDropped(after, schema, key, marks)) {
-        delete (out ??= { ...value })[key];
-      } else if (after !== before) putMember(out ??= { ...value }, key, after);
+      this.#path.pop();
     }
-    this.#struct = outerStruct;
-    this.#field = outerField;
-    for (const key of writtenFields(schema)) {
+    this.#structs.pop();
+    for (const [key, zeroOf] of written) {
       if (Object.hasOwn(out ?? value, key) && (out ?? value)[key] !== null) continue;
-      const zero = zeroValue(properties[key]!);
+      const zero = zeroOf();
       if (!Object.hasOwn(value, key) || zero !== value[key]) putMember(out ??= { ...value }, key, zero);
     }
     return out ?? value;
   }
 
-  value(value: unknown, schema: Schema, path: string): unknown {
+  value(value: unknown, schema: Schema): unknown {
     switch (schema.type) {
       case "object":
         if (!isObject(value)) this.#misfit(value, schema);
-        if (schema.properties !== undefined) return this.struct(value, schema, `${path}.`);
-        return typeof schema.additionalProperties === "object"
-          ? this.#map(value, schema.additionalProperties, path)
-          : value;
+        if (schema.properties !== undefined) return this.struct(value, schema);
+        return typeof schema.additionalProperties === "object" ? this.#map(value, schema.additionalProperties) : value;
       case "array":
-        return Array.isArray(value) ? this.#list(value, schema, path) : this.#misfit(value, schema);
+        return Array.isArray(value) ? this.#list(value, schema) : this.#misfit(value, schema);
       case "integer":
         if (!Number.isInteger(value)) this.#misfit(value, schema);
         if (fitsInteger(value as number, schema)) return value;
@@ -193,22 +237,26 @@ class Decoder {
     return value;
   }
 
-  #map(value: JsonObject, item: Schema, path: string): JsonObject {
+  #map(value: JsonObject, item: Schema): JsonObject {
     let out: JsonObject | undefined;
     for (const key in value) {
       const before = value[key];
-      const after = before === null ? zeroOf(item) : this.value(before, item, `${path}.${key}`);
+      this.#path.push(key);
+      const after = before === null ? zeroOf(item) : this.value(before, item);
+      this.#path.pop();
       if (after !== before) putMember(out ??= { ...value }, key, after);
     }
     return out ?? value;
   }
 
-  #list(value: unknown[], { items }: Schema, path: string): unknown[] {
+  #list(value: unknown[], { items }: Schema): unknown[] {
     if (items === undefined) return value;
     let out: unknown[] | undefined;
     for (let index = 0; index < value.length; index++) {
       const before = value[index];
-      const after = before === null ? zeroOf(items) : this.value(before, items, `${path}[${index}]`);
+      this.#path.push(index);
+      const after = before === null ? zeroOf(items) : this.value(before, items);
+      this.#path.pop();
       if (after !== before) (out ??= [...value])[index] = after;
     }
     return out ?? value;
@@ -287,37 +335,13 @@ function zeroOf(schema: Schema): unknown {
   return schema.format === "byte" ? "" : zeroValue(schema);
 }
 
-const written = new WeakMap<Schema, readonly string[]>();
-
-/** The fields of a struct that are written even if they are zero. */
-function writtenFields(schema: Schema): readonly string[] {
-  let fields = written.get(schema);
-  if (fields === undefined) {
-    fields = Object.keys(schema.properties ?? {}).filter((name) => alwaysWritten(schema, name));
-    written.set(schema, fields);
-  }
-  return fields;
-}
-
-/** Tells whether a null stays one: it does where a field is always written and null is its zero value. */
-function isNullWritten(schema: Schema, key: string, property: Schema): boolean {
-  return alwaysWritten(schema, key) && zeroValue(property) === null;
-}
-
 /** Tells whether a value is left out because it is zero. */
-function isDropped(
-  value: unknown,
-  schema: Schema,
-  key: string,
-  marks: ReadonlyMap<string, Presence> | undefined,
-): boolean {
-  const mark = marks?.get(key);
-  if (mark === "set" || mark !== "nonzero" && alwaysWritten(schema, key)) return false;
-  if (value === "" || value === 0 || value === false) return true;
+function isDropped(value: unknown, { kept, hollow, schema }: Field): boolean {
+  if (kept) return false;
+  if (typeof value !== "object") return value === "" || value === 0 || value === false;
   if (Array.isArray(value)) return value.length === 0;
   if (!isObject(value)) return false;
-  const property = schema.properties![key]!;
-  if (property.properties === undefined) return Object.keys(value).length === 0;
+  if (schema.properties === undefined) return Object.keys(value).length === 0;
   // A struct that Go leaves out when it is zero.
-  return mark === "nonzero" && equalJson(value, zeroStruct(property));
+  return hollow && equalJson(value, zeroStruct(schema));
 }

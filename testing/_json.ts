@@ -52,6 +52,18 @@ export function equalJson(a: unknown, b: unknown): boolean {
   return size === 0;
 }
 
+/** Tells whether two JSON objects are the same but for one member. */
+export function equalBut(a: JsonObject, b: JsonObject, but: string): boolean {
+  let size = 0;
+  for (const key in a) {
+    if (key === but) continue;
+    if (!Object.hasOwn(b, key) || !equalJson(a[key], b[key])) return false;
+    size++;
+  }
+  for (const key in b) if (key !== but) size--;
+  return size === 0;
+}
+
 /** A JSON value with the members of its objects in order, as Go writes maps. */
 export function sortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortedKeys);
@@ -68,4 +80,14 @@ export function cloneJson<T>(value: T): T {
   const copy: JsonObject = {};
   for (const key in value) putMember(copy, key, cloneJson((value as JsonObject)[key]));
   return copy as T;
+}
+
+/** Writes the way to a member or an item, such as `spec.list[0].name`. */
+export function pathText(path: readonly (string | number)[]): string {
+  let text = "";
+  for (const part of path) {
+    if (typeof part === "number") text += `[${part}]`;
+    else text += text === "" ? part : `.${part}`;
+  }
+  return text;
 }

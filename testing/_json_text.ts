@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { pathText } from "./_json.ts";
 
 const SPACE = /[ \t\r\n]/;
 const END = "unexpected end of JSON input";
@@ -144,15 +145,6 @@ class Scanner {
       this.#at++;
     }
   }
-}
-
-function pathText(path: readonly (string | number)[]): string {
-  let text = "";
-  for (const part of path) {
-    if (typeof part === "number") text += `[${part}]`;
-    else text += text === "" ? part : `.${part}`;
-  }
-  return text;
 }
 
 /** What is wrong with a text, in Go's words; undefined if it is JSON. */

@@ -11,7 +11,7 @@
  * @module
  */
 import { DecodeError, decodeGo } from "./_go_decode.ts";
-import { isObject, type JsonObject, putMember, sortedKeys } from "./_json.ts";
+import { isObject, type JsonObject, pathText, putMember, sortedKeys } from "./_json.ts";
 import { metadataSchema } from "./_root_type.ts";
 import type { Schema } from "./_schema.ts";
 
@@ -40,71 +40,87 @@ const ANY: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": tr
  */
 export function prune(object: object, schema: Schema = ANY, { nulls = false }: PruneOptions = {}): Pruned {
   const pruner = new Pruner();
-  const out = pruner.visit(object, schema, "", true) as object;
+  const out = pruner.visit(object, schema, true) as object;
   return {
-    object: nulls ? out : withoutNulls(out, schema) as object,
+    object: nulls || !hasNull(out) ? out : withoutNulls(out, schema) as object,
     unknown: pruner.inOrder(),
   };
+}
+
+/** True if there is a null anywhere in a value. */
+function hasNull(value: unknown): boolean {
+  if (typeof value !== "object") return false;
+  if (value === null) return true;
+  if (Array.isArray(value)) return value.some(hasNull);
+  for (const key in value) if (hasNull((value as JsonObject)[key])) return true;
+  return false;
 }
 
 class Pruner {
   readonly unknown: string[] = [];
   readonly metadata: string[] = [];
+  /** The members and items on the way to where it is. */
+  readonly #path: (string | number)[] = [];
 
   /** The unknown fields: of the object's metadata, of the object, of metadata within it. */
   inOrder(): string[] {
+    if (this.unknown.length + this.metadata.length === 0) return this.unknown;
     const own = this.metadata.filter((path) => path.startsWith("metadata."));
     const within = this.metadata.filter((path) => !path.startsWith("metadata."));
     return [...own.sort(), ...this.unknown.sort(), ...within.sort()];
   }
 
-  visit(value: unknown, schema: Schema | undefined, path: string, resource: boolean): unknown {
-    if (Array.isArray(value)) return this.#list(value, schema, path);
-    if (!isObject(value)) return value;
+  visit(value: unknown, schema: Schema | undefined, resource: boolean): unknown {
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return this.#list(value, schema);
+    const object = value as JsonObject;
     const preserve = schema?.["x-kubernetes-preserve-unknown-fields"] === true;
     const embedded = resource || schema?.["x-kubernetes-embedded-resource"] === true;
     let out: JsonObject | undefined;
-    for (const key in value) {
-      const at = path === "" ? key : `${path}.${key}`;
-      const before = value[key];
+    for (const key in object) {
+      const before = object[key];
       let after = before;
+      this.#path.push(key);
       if (embedded && META_FIELDS.has(key)) {
-        if (!resource) checkMetaField(key, before, at);
-        if (key === "metadata") after = this.#metadata(before, metadataSchema(), at, resource);
-      } else {
-        const known = schema && childOf(schema, key);
-        if (known !== undefined) after = this.visit(before, known.schema, at, false);
-        else if (!preserve) {
-          if (!META_FIELDS.has(key) || path !== "") this.unknown.push(at);
-          delete (out ??= { ...value })[key];
-          continue;
-        }
+        if (!resource) checkMetaField(key, before, this.#at());
+        if (key === "metadata") after = this.#metadata(before, metadataSchema(), resource);
+      } else if (schema && knows(schema, key)) after = this.visit(before, childOf(schema, key), false);
+      else if (!preserve) {
+        if (!META_FIELDS.has(key) || this.#path.length > 1) this.unknown.push(this.#at());
+        delete (out ??= { ...object })[key];
       }
-      if (after !== before) putMember(out ??= { ...value }, key, after);
+      this.#path.pop();
+      if (after !== before) putMember(out ??= { ...object }, key, after);
     }
-    return out ?? value;
+    return out ?? object;
   }
 
-  #list(value: unknown[], schema: Schema | undefined, path: string): unknown {
+  #list(value: unknown[], schema: Schema | undefined): unknown {
     if (schema?.["x-kubernetes-preserve-unknown-fields"] === true && schema.items === undefined) return value;
     let out: unknown[] | undefined;
-    for (const [index, item] of value.entries()) {
-      const after = this.visit(item, schema?.items, `${path}[${index}]`, false);
+    for (let index = 0; index < value.length; index++) {
+      this.#path.push(index);
+      const item = value[index], after = this.visit(item, schema?.items, false);
+      this.#path.pop();
       if (after !== item) (out ??= [...value])[index] = after;
     }
     return out ?? value;
   }
 
-  #metadata(value: unknown, schema: Schema, path: string, own: boolean): unknown {
+  #metadata(value: unknown, schema: Schema, own: boolean): unknown {
     if (!isObject(value)) return value;
-    if (!own) checkMetadata(value, schema, path);
+    if (!own) checkMetadata(value, schema, this.#at());
     let out: JsonObject | undefined;
     for (const key in value) {
       if (Object.hasOwn(schema.properties!, key)) continue;
-      this.metadata.push(`${path}.${key}`);
+      this.metadata.push(`${this.#at()}.${key}`);
       delete (out ??= { ...value })[key];
     }
     return out ?? value;
+  }
+
+  #at(): string {
+    return pathText(this.#path);
   }
 }
 
@@ -130,14 +146,17 @@ function checkMetadata(value: JsonObject, schema: Schema, path: string): void {
   }
 }
 
-/** Finds what a schema says of a member; undefined if it does not know it. */
-function childOf(schema: Schema, key: string): { schema: Schema | undefined } | undefined {
-  if (schema.properties !== undefined && Object.hasOwn(schema.properties, key)) {
-    return { schema: schema.properties[key] };
-  }
+/** True if a schema has a word on a member. */
+function knows(schema: Schema, key: string): boolean {
+  if (schema.properties !== undefined && Object.hasOwn(schema.properties, key)) return true;
+  return schema.additionalProperties !== undefined && schema.additionalProperties !== false;
+}
+
+/** What a schema says of a member; undefined if it says nothing. */
+function childOf(schema: Schema, key: string): Schema | undefined {
+  if (schema.properties !== undefined && Object.hasOwn(schema.properties, key)) return schema.properties[key];
   const rest = schema.additionalProperties;
-  if (rest === undefined || rest === false) return undefined;
-  return { schema: rest === true ? ANY : rest };
+  return rest === true ? ANY : rest || undefined;
 }
 
 function isUnwantedNull(value: unknown, schema: Schema | undefined): boolean {
@@ -157,7 +176,7 @@ export function withoutNulls(value: unknown, schema: Schema | undefined): unknow
   if (!isObject(value)) return value;
   let out: JsonObject | undefined;
   for (const key in value) {
-    const child = schema && childOf(schema, key)?.schema;
+    const child = schema && childOf(schema, key);
     if (isUnwantedNull(value[key], child)) {
       delete (out ??= { ...value })[key];
       continue;

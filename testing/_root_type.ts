@@ -16,9 +16,11 @@ import { type FieldType, fieldType } from "./_typed.ts";
 const completed = new WeakMap<Schema, Schema>();
 const ANY: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
+let metadata: Schema | undefined;
+
 /** Returns the schema of `metadata`. */
 export function metadataSchema(): Schema {
-  return builtinSchema("", "v1", "ConfigMap")!.properties!.metadata!;
+  return metadata ??= builtinSchema("", "v1", "ConfigMap")!.properties!.metadata!;
 }
 
 /** Returns the type of an object's root. */
