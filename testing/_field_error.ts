@@ -9,6 +9,7 @@
  *
  * @module
  */
+import type { JsonObject } from "./_json.ts";
 
 /** One invalid field: a cause in a `Status`. */
 export interface FieldError {
@@ -44,8 +45,8 @@ export function duplicateOf(items: readonly unknown[]): number[] | undefined {
   if (items.length < 2) return undefined;
   const seen = new Map<string, number>();
   const found: number[] = [];
-  for (const [index, item] of items.entries()) {
-    const key = canonical(item);
+  for (let index = 0; index < items.length; index++) {
+    const key = canonical(items[index]);
     const times = seen.get(key) ?? 0;
     seen.set(key, times + 1);
     if (times === 1) found.push(index);
@@ -53,13 +54,10 @@ export function duplicateOf(items: readonly unknown[]): number[] | undefined {
   return found.length > 0 ? found : undefined;
 }
 
+/** Writes a value with the members of objects in order. */
 function canonical(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  return JSON.stringify(
-    value,
-    (_, part: unknown) =>
-      typeof part === "object" && part !== null && !Array.isArray(part)
-        ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => a < b ? -1 : 1))
-        : part,
-  ) ?? "undefined";
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  const members = Object.keys(value).sort();
+  return `{${members.map((key) => `${JSON.stringify(key)}:${canonical((value as JsonObject)[key])}`).join()}}`;
 }

@@ -18,25 +18,26 @@ import { anywhere } from "./_schema_facts.ts";
 /** Returns what comes twice in the sets and list maps of a value. */
 export function checkLists(value: unknown, schema: Schema, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  visit(value, schema, path, errors);
+  if (tellsApart(schema)) visit(value, schema, path, errors);
   return errors;
 }
 
 const tellsApart = anywhere(({ "x-kubernetes-list-type": type }) => type === "set" || type === "map");
 
+/** Looks at a value whose schema has sets or list maps somewhere. */
 function visit(value: unknown, schema: Schema, path: string, errors: FieldError[]): void {
-  if (!tellsApart(schema)) return;
   if (Array.isArray(value)) {
     checkList(value, schema, path, errors);
-    if (schema.items === undefined) return;
-    for (const [index, item] of value.entries()) visit(item, schema.items, `${path}[${index}]`, errors);
+    if (schema.items === undefined || !tellsApart(schema.items)) return;
+    for (let index = 0; index < value.length; index++) visit(value[index], schema.items, `${path}[${index}]`, errors);
   } else if (isObject(value)) {
     const { properties, additionalProperties: rest } = schema;
     if (properties === undefined && typeof rest !== "object") return;
     for (const key in value) {
-      if (properties !== undefined && Object.hasOwn(properties, key)) {
-        visit(value[key], properties[key]!, path === "" ? key : `${path}.${key}`, errors);
-      } else if (typeof rest === "object") visit(value[key], rest, `${path}[${key}]`, errors);
+      const own = properties !== undefined && Object.hasOwn(properties, key);
+      const child = own ? properties[key] : rest;
+      if (typeof child !== "object" || !tellsApart(child)) continue;
+      visit(value[key], child, own ? path === "" ? key : `${path}.${key}` : `${path}[${key}]`, errors);
     }
   }
 }
@@ -44,7 +45,6 @@ function visit(value: unknown, schema: Schema, path: string, errors: FieldError[
 function checkList(value: unknown[], schema: Schema, path: string, errors: FieldError[]): void {
   const type = schema["x-kubernetes-list-type"];
   if (type !== "set" && type !== "map") return;
-  if (value.length < 2 && type === "set") return;
   let items = value;
   if (type === "map") {
     const misfit = value.findIndex((item) => item !== null && !isObject(item));
@@ -53,6 +53,7 @@ function checkList(value: unknown[], schema: Schema, path: string, errors: Field
       errors.push(invalid(`${path}[${misfit}]`, value[misfit], text));
       return;
     }
+    if (value.length < 2) return;
     items = value.map((item) => keysOf(item as JsonObject | null, schema["x-kubernetes-list-map-keys"] ?? []));
   }
   for (const index of duplicateOf(items) ?? []) {

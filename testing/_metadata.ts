@@ -41,6 +41,7 @@ export type NameRule = "subdomain" | "label" | "label1035" | "path";
 export function validateName(name: string, rule: NameRule): string[] {
   switch (rule) {
     case "subdomain":
+      if (name.length <= 253 && SUBDOMAIN.test(name)) return [];
       return [
         ...(name.length > 253 ? ["must be no more than 253 characters"] : []),
         ...(SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_RULE]),
@@ -63,6 +64,7 @@ export function validateName(name: string, rule: NameRule): string[] {
 
 /** What is wrong with a qualified name such as a label's key, in words. */
 export function validateQualified(name: string): string[] {
+  if (name.length <= 63 && QUALIFIED.test(name)) return [];
   const parts = name.split("/");
   const wrong: string[] = [];
   if (parts.length > 2) {
@@ -90,6 +92,7 @@ export function validateQualified(name: string): string[] {
 
 /** What is wrong with a label's value, in words. */
 export function validateLabelValue(value: string): string[] {
+  if (value.length <= 63 && QUALIFIED.test(value)) return [];
   return [
     ...(value.length > 63 ? ["must be no more than 63 bytes"] : []),
     ...(value === "" || QUALIFIED.test(value) ? [] : [VALUE_RULE]),
@@ -99,9 +102,10 @@ export function validateLabelValue(value: string): string[] {
 /** What is wrong with labels. */
 export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: string): Cause[] {
   const causes: Cause[] = [];
-  for (const [key, value] of Object.entries(labels ?? {})) {
-    causes.push(...validateQualified(key).map((why) => cause.invalid(path, key, why)));
-    causes.push(...validateLabelValue(value).map((why) => cause.invalid(path, value, why)));
+  for (const key in labels) {
+    const value = labels[key]!;
+    for (const why of validateQualified(key)) causes.push(cause.invalid(path, key, why));
+    for (const why of validateLabelValue(value)) causes.push(cause.invalid(path, value, why));
   }
   return causes;
 }
@@ -115,9 +119,9 @@ function validateAnnotations(annotations: Readonly<Record<string, string>> | und
   const path = "metadata.annotations";
   const causes: Cause[] = [];
   let size = 0;
-  for (const [key, value] of Object.entries(annotations ?? {})) {
-    causes.push(...validateQualified(key.toLowerCase()).map((why) => cause.invalid(path, key, why)));
-    size += key.length + value.length;
+  for (const key in annotations) {
+    for (const why of validateQualified(key.toLowerCase())) causes.push(cause.invalid(path, key, why));
+    size += key.length + annotations[key]!.length;
   }
   if (size > MAX_ANNOTATIONS) causes.push(cause.tooLong(path, MAX_ANNOTATIONS));
   return causes;
@@ -126,7 +130,8 @@ function validateAnnotations(annotations: Readonly<Record<string, string>> | und
 function validateOwners(meta: DraftMeta): Cause[] {
   const causes: Cause[] = [];
   const path = "metadata.ownerReferences";
-  const owners = meta.ownerReferences ?? [];
+  const owners = meta.ownerReferences;
+  if (!owners || owners.length === 0) return causes;
   let controller: string | undefined;
   for (const [index, owner] of owners.entries()) {
     const { apiVersion, kind, name, uid } = owner;
@@ -171,18 +176,18 @@ export function bareFinalizers(finalizers: readonly string[] = [], before: reado
 }
 
 /** What is wrong with the finalizers of a built-in kind: they need a domain. */
-function validateDomains(finalizers: readonly string[] = []): Cause[] {
+function validateDomains(finalizers: readonly string[]): Cause[] {
   const why = "name is neither a standard finalizer name nor is it fully qualified";
   return [...finalizers.entries()].filter(([, each]) => isBare(each))
     .map(([index, each]) => cause.invalid(`metadata.finalizers[${index}]`, each, why));
 }
 
-function validateFinalizers(finalizers: readonly string[] | undefined): Cause[] {
+function validateFinalizers(finalizers: readonly string[]): Cause[] {
   const path = "metadata.finalizers";
-  const causes: Cause[] = (finalizers ?? []).flatMap((each) =>
+  const causes: Cause[] = finalizers.flatMap((each) =>
     validateQualified(each).map((why) => cause.invalid(path, each, why))
   );
-  if ((finalizers ?? []).filter((each) => GC_FINALIZERS.has(each)).length > 1) {
+  if (finalizers.filter((each) => GC_FINALIZERS.has(each)).length > 1) {
     causes.push(
       cause.invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set"),
     );
@@ -201,13 +206,15 @@ export function validateMetadata(meta: DraftMeta, namespaced: boolean, rule: Nam
   const causes: Cause[] = [];
   if (meta.generateName) causes.push(...validatePrefix(meta.generateName, rule));
   if (!meta.name) causes.push(cause.required("metadata.name", "name or generateName is required"));
-  else causes.push(...validateName(meta.name, rule).map((why) => cause.invalid("metadata.name", meta.name, why)));
+  else for (const why of validateName(meta.name, rule)) causes.push(cause.invalid("metadata.name", meta.name, why));
   if (namespaced && !meta.namespace) causes.push(cause.required("metadata.namespace"));
   causes.push(...validateLabels(meta.labels, "metadata.labels"));
   causes.push(...validateAnnotations(meta.annotations));
   causes.push(...validateOwners(meta));
-  causes.push(...validateFinalizers(meta.finalizers));
-  if (!lenient) causes.push(...validateDomains(meta.finalizers));
+  const { finalizers } = meta;
+  if (!finalizers || finalizers.length === 0) return causes;
+  causes.push(...validateFinalizers(finalizers));
+  if (!lenient) causes.push(...validateDomains(finalizers));
   return causes;
 }
 

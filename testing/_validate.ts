@@ -121,11 +121,12 @@ function checkType(value: unknown, schema: Schema, path: string, context: Contex
 }
 
 function checkNumber(value: number, schema: Schema, path: string, result: Result): void {
-  const add = (text: string) =>
-    result.errors.push(invalid(fieldOf(path, result), value, `${bodyText(path)} should be ${text}`));
   const range = checkRange(value, schema, path);
   if (range !== undefined) result.errors.push(composite(range, result));
   const { multipleOf, maximum, minimum } = schema;
+  if (multipleOf === undefined && maximum === undefined && minimum === undefined) return;
+  const add = (text: string) =>
+    result.errors.push(invalid(fieldOf(path, result), value, `${bodyText(path)} should be ${text}`));
   if (multipleOf !== undefined && !isMultiple(value, multipleOf)) add(`a multiple of ${multipleOf}`);
   if (maximum !== undefined) {
     if (schema.exclusiveMaximum ? value >= maximum : value > maximum) {
@@ -142,16 +143,16 @@ function checkNumber(value: number, schema: Schema, path: string, result: Result
 /** Only the first of these is reported. */
 function checkText(value: string, schema: Schema, path: string, context: Context): FieldError | undefined {
   const { maxLength, minLength, pattern } = schema;
-  const size = maxLength === undefined && minLength === undefined ? 0 : [...value].length;
-  const field = fieldOf(path, context);
-  if (maxLength !== undefined && size > maxLength) {
-    return { field, reason: "FieldValueTooLong", message: `Too long: may not be more than ${maxLength} bytes` };
+  // A character takes one or two units of a text.
+  if (maxLength !== undefined && value.length > maxLength && [...value].length > maxLength) {
+    const message = `Too long: may not be more than ${maxLength} bytes`;
+    return { field: fieldOf(path, context), reason: "FieldValueTooLong", message };
   }
-  if (minLength !== undefined && size < minLength) {
-    return invalid(field, value, `${bodyText(path)} should be at least ${minLength} chars long`);
+  if (minLength !== undefined && value.length < 2 * minLength && [...value].length < minLength) {
+    return invalid(fieldOf(path, context), value, `${bodyText(path)} should be at least ${minLength} chars long`);
   }
   if (pattern !== undefined && goPattern(pattern)?.test(value) === false) {
-    return invalid(field, value, `${bodyText(path)} should match '${pattern}'`);
+    return invalid(fieldOf(path, context), value, `${bodyText(path)} should match '${pattern}'`);
   }
   return undefined;
 }
@@ -186,6 +187,8 @@ function checkEnum(value: unknown, schema: Schema, path: string, context: Contex
   return { field: fieldOf(path, context), reason: "FieldValueNotSupported", message };
 }
 
+const NONE: readonly string[] = [];
+
 function tooMany(path: string, size: number, most: number, context: Context): FieldError {
   const message = `Too many: ${size}: must have at most ${most} item${most === 1 ? "" : "s"}`;
   return { field: fieldOf(path, context), reason: "FieldValueTooMany", message };
@@ -195,17 +198,20 @@ function checkItems(value: unknown[], schema: Schema, path: string, previous: un
   const { items, minItems, maxItems, uniqueItems } = schema;
   const before = Array.isArray(previous) ? correlated(previous, schema) : undefined;
   if (items !== undefined) {
-    for (const [index, item] of value.entries()) visit(item, items, `${path}[${index}]`, before?.(item), result);
+    for (let index = 0; index < value.length; index++) {
+      const item = value[index];
+      visit(item, items, `${path}[${index}]`, before?.(item), result);
+    }
   }
-  const field = fieldOf(path, result);
   if (minItems !== undefined && value.length < minItems) {
-    result.errors.push(invalid(field, value.length, `${bodyText(path)} should have at least ${minItems} items`));
+    const text = `${bodyText(path)} should have at least ${minItems} items`;
+    result.errors.push(invalid(fieldOf(path, result), value.length, text));
   }
   if (maxItems !== undefined && value.length > maxItems) {
     result.errors.push(tooMany(path, value.length, maxItems, result));
   }
   if (uniqueItems === true && duplicateOf(value) !== undefined) {
-    result.errors.push(invalid(field, "", `${bodyText(path)} shouldn't contain duplicates`));
+    result.errors.push(invalid(fieldOf(path, result), "", `${bodyText(path)} shouldn't contain duplicates`));
   }
 }
 
@@ -219,7 +225,7 @@ function correlated(previous: unknown[], schema: Schema): ((item: unknown) => un
 }
 
 function checkMembers(value: JsonObject, schema: Schema, path: string, previous: unknown, result: Result): void {
-  const { minProperties, maxProperties, required = [], additionalProperties, properties = {} } = schema;
+  const { minProperties, maxProperties, required = NONE, additionalProperties, properties } = schema;
   const size = minProperties === undefined && maxProperties === undefined ? 0 : Object.keys(value).length;
   if (minProperties !== undefined && size < minProperties) {
     const text = `${bodyText(path)} should have at least ${minProperties} properties`;
@@ -238,7 +244,7 @@ function checkMembers(value: JsonObject, schema: Schema, path: string, previous:
       }
       continue;
     }
-    const named = Object.hasOwn(properties, key) && path === "" ? key : `${path}.${key}`;
+    const named = path === "" && properties !== undefined && Object.hasOwn(properties, key) ? key : `${path}.${key}`;
     visit(value[key], child, named, before?.[key], result);
   }
   for (const key of required) {

@@ -133,7 +133,8 @@ function clearStatus({ info }: Call, object: Kube): void {
 
 /** Drops owners that come twice, and warns. */
 function dedupeOwners(call: Call, object: Kube): void {
-  const owners = object.metadata.ownerReferences ?? [];
+  const owners = object.metadata.ownerReferences;
+  if (!owners || owners.length < 2) return;
   const kept: typeof owners = [];
   const twice = new Set<string>();
   for (const owner of owners) {
