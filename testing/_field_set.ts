@@ -14,6 +14,7 @@
  *
  * @module
  */
+import { remembered } from "./_remembered.ts";
 
 /** A set of fields. */
 export interface Fields {
@@ -82,16 +83,25 @@ export function insert(set: MutableFields, path: readonly string[]): void {
   else if (!isMember(next)) next["."] = {};
 }
 
-/** Returns what is in either set. */
+/** Returns what is in either set: the second itself where that has it all. */
 export function union(a: Fields, b: Fields): Fields {
-  if (a === b || isEmpty(b)) return a;
-  if (isEmpty(a)) return b;
-  const out: MutableFields = { ...a } as MutableFields;
+  if (a === b || isEmpty(a)) return b;
+  if (isEmpty(b)) return a;
+  let out: MutableFields | undefined, shared = 0, isSecond = true;
   for (const element in b) {
     const left = a[element], right = b[element]!;
-    out[element] = (left === undefined || element === "." ? right : unionNode(left, right)) as MutableFields;
+    if (left !== undefined) shared++;
+    const both = left === undefined || element === "." ? right : unionNode(left, right);
+    if (both !== right) isSecond = false;
+    if (both !== left) (out ??= { ...a } as MutableFields)[element] = both as MutableFields;
   }
-  return out;
+  return isSecond && shared === sizeOf(a) ? b : out ?? a;
+}
+
+function sizeOf(set: Fields): number {
+  let size = 0;
+  for (const _ in set) size++;
+  return size;
 }
 
 function unionNode(a: Fields, b: Fields): Fields {
@@ -216,6 +226,12 @@ function compareValues(a: unknown, b: unknown): number {
   return (a as number) < (b as number) ? -1 : (a as number) > (b as number) ? 1 : 0;
 }
 
+/** The keys of an item, with their values. */
+const keysOf = remembered((element) => Object.entries(JSON.parse(element.slice(2)) as object), 1000);
+
+/** The path element of a member. */
+export const fieldElement: (name: string) => string = remembered((name) => `f:${name}`, 5000);
+
 /** Orders path elements as a server writes them. */
 export function compareElements(a: string, b: string): number {
   if (a[0] !== b[0]) return KIND_ORDER.indexOf(a[0]!) - KIND_ORDER.indexOf(b[0]!);
@@ -223,7 +239,7 @@ export function compareElements(a: string, b: string): number {
     case "f":
       return compareText(a, b);
     case "k": {
-      const left = Object.entries(JSON.parse(a.slice(2)) as object), right = Object.entries(JSON.parse(b.slice(2)));
+      const left = keysOf(a), right = keysOf(b);
       for (let i = 0; i < left.length && i < right.length; i++) {
         const order = compareText(left[i]![0], right[i]![0]) || compareValues(left[i]![1], right[i]![1]);
         if (order) return order;
@@ -259,7 +275,7 @@ const COLON = 58;
 
 function isKnownElement(element: string): boolean {
   if (element === ".") return true;
-  const [kind] = element;
+  const kind = element[0];
   return element.charCodeAt(1) === COLON && (kind === "f" || kind === "k" || kind === "v" || kind === "i");
 }
 

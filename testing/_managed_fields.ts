@@ -29,7 +29,7 @@ import {
   recursiveDifference,
   union,
 } from "./_field_set.ts";
-import { equalJson, isObject, type JsonObject } from "./_json.ts";
+import { equalBut, equalJson, isObject, type JsonObject } from "./_json.ts";
 import { PatchError } from "./_json_patch.ts";
 import { capManagers, type Manager, managerId, type Managers, readManagers, writeManagers } from "./_managers.ts";
 import { versionProblem, type VersionSchemas } from "./_manager_versions.ts";
@@ -37,7 +37,7 @@ import { resetSet, restored } from "./_reset_fields.ts";
 import { rootType } from "./_root_type.ts";
 import type { Schema } from "./_schema.ts";
 import type { FieldType } from "./_typed.ts";
-import { checkTyped, errorText } from "./_typed_check.ts";
+import { checkTyped, errorText, fits } from "./_typed_check.ts";
 import { merge, removeFields } from "./_typed_merge.ts";
 import { compare, type Comparison, fieldSet, withNamedFields } from "./_typed_set.ts";
 
@@ -162,9 +162,10 @@ function sortEntries(entries: JsonObject[]): JsonObject[] {
 /** Returns the stored object itself if nothing but times would change. */
 function unlessSame(live: object | undefined, object: object): object {
   if (live === undefined) return object;
-  const { managedFields: before, ...left } = metadataOf(live), { managedFields: after, ...right } = metadataOf(object);
-  if (!equalJson({ ...live, metadata: left }, { ...object, metadata: right })) return object;
-  return sameButTimes(before, after) ? live : object;
+  if (!equalBut(live as JsonObject, object as JsonObject, "metadata")) return object;
+  const before = metadataOf(live), after = metadataOf(object);
+  if (!equalBut(before, after, "managedFields")) return object;
+  return sameButTimes(before.managedFields, after.managedFields) ? live : object;
 }
 
 function updateManagers(options: TrackOptions, managers: Managers, type: FieldType): void {
@@ -185,7 +186,9 @@ function updateManagers(options: TrackOptions, managers: Managers, type: FieldTy
     };
     const id = managerId(self);
     const previous = managers.get(id);
-    managers.set(id, { ...self, time, fields: previous ? union(own, previous.fields) : own });
+    const fields = previous ? union(own, previous.fields) : own;
+    const same = previous && previous.time === time && previous.fields === fields;
+    managers.set(id, same ? previous : { ...self, time, fields });
   }
   capManagers(managers);
 }
@@ -227,7 +230,7 @@ export function trackUpdate(options: TrackOptions): object {
 /** Tells whether a stored object does not fit its schema any more: what it changes to cannot be told then. */
 function isOutdated(type: FieldType, { live, versions }: TrackOptions): boolean {
   if (versions === undefined || live === undefined) return false;
-  return checkTyped(type, live).some((error) => !error.includes("duplicate entries"));
+  return !fits(type, live);
 }
 
 function writtenIn(managers: Managers): string[] {

@@ -10,24 +10,11 @@
  *
  * @module
  */
-import { type Fields, readFields, sorted, union } from "./_field_set.ts";
+import { readFields, union } from "./_field_set.ts";
 import { isObject } from "./_json.ts";
+import { entriesOf, type Manager, type ManagerEntry, managerOfEntry } from "./_manager_entries.ts";
 
-/** Who owns which fields. */
-export interface Manager {
-  /** The manager's name. */
-  readonly name: string;
-  /** How it came to own them. */
-  readonly operation: "Apply" | "Update";
-  /** The version that the fields are named in. */
-  readonly apiVersion: string;
-  /** The subresource that was written; empty for the object itself. */
-  readonly subresource: string;
-  /** When it last changed something (RFC 3339). */
-  readonly time: string | undefined;
-  /** The fields. */
-  readonly fields: Fields;
-}
+export type { Manager, ManagerEntry } from "./_manager_entries.ts";
 
 /** Managers by identifier. */
 export type Managers = Map<string, Manager>;
@@ -57,6 +44,11 @@ export function readManagers(entries: unknown): Managers | undefined {
   if (!Array.isArray(entries)) return undefined;
   for (const entry of entries) {
     if (!isObject(entry)) return undefined;
+    const known = managerOfEntry(entry);
+    if (known) {
+      managers.set(managerId(known), known);
+      continue;
+    }
     const { operation, fieldsType } = entry;
     if (operation !== "Apply" && operation !== "Update" || fieldsType !== "FieldsV1") return undefined;
     const fields = readFields(entry.fieldsV1 ?? {});
@@ -83,20 +75,15 @@ function byText(a: string, b: string): number {
 }
 
 /** Writes managed fields: appliers first, then by time and name; undefined if there are none. */
-export function writeManagers(managers: Managers): Record<string, unknown>[] | undefined {
+export function writeManagers(managers: Managers): readonly ManagerEntry[] | undefined {
   if (managers.size === 0) return undefined;
-  return [...managers.values()].sort((a, b) =>
-    byText(a.operation, b.operation) || seconds(a.time) - seconds(b.time) || byText(a.name, b.name) ||
-    byText(a.apiVersion, b.apiVersion) || byText(a.subresource, b.subresource)
-  ).map((manager) => ({
-    ...(manager.name === "" ? {} : { manager: manager.name }),
-    operation: manager.operation,
-    apiVersion: manager.apiVersion,
-    ...(manager.time === undefined ? {} : { time: manager.time }),
-    fieldsType: "FieldsV1",
-    fieldsV1: sorted(manager.fields),
-    ...(manager.subresource === "" ? {} : { subresource: manager.subresource }),
-  }));
+  const all = [...managers.values()];
+  return entriesOf(all.length === 1 ? all : all.sort(inOrder));
+}
+
+function inOrder(a: Manager, b: Manager): number {
+  return byText(a.operation, b.operation) || seconds(a.time) - seconds(b.time) || byText(a.name, b.name) ||
+    byText(a.apiVersion, b.apiVersion) || byText(a.subresource, b.subresource);
 }
 
 /** Puts the oldest entries of updates into one for each version, so that there are never too many. */

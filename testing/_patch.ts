@@ -21,10 +21,12 @@ import { checkName } from "./_identity.ts";
 import { sortedKeys } from "./_json.ts";
 import { duplicateKeys } from "./_json_text.ts";
 import { applyPatch, describe } from "./_managed_fields.ts";
+import { entriesText } from "./_manager_entries.ts";
 import { clone, type Fields, isObject, type Kube, timestamp } from "./_objects.ts";
 import { checkWriteOptions, fieldValidation, parseFlag } from "./_options.ts";
 import { resetBy, schemaOf } from "./_ownership.ts";
 import { readPatch } from "./_patch_body.ts";
+import { remembered } from "./_remembered.ts";
 import { strategicMerge } from "./_strategic.ts";
 import { groupOf } from "../resource.ts";
 import { badRequest, cause, conflict, internal, internalError, invalid, StatusError } from "./_status.ts";
@@ -44,13 +46,13 @@ const TYPES: Readonly<Record<string, PatchType>> = {
 };
 
 /** The type of a patch by its media type, if it is one. */
-export function patchType(contentType: string | null): PatchType | undefined {
-  return TYPES[mediaType(contentType ?? "").type];
-}
+export const patchType: (contentType: string) => PatchType | undefined = remembered((contentType) =>
+  TYPES[mediaType(contentType).type]
+);
 
 /** The type of a call's patch; refuses others. */
 export function typeOf(call: Call): PatchType {
-  const found = patchType(call.headers.get("content-type"));
+  const found = patchType(call.headers.get("content-type") ?? "");
   const { custom } = call.info;
   if (found === undefined || (found === "strategic" && custom)) {
     const served = Object.keys(TYPES).filter((each) => TYPES[each] !== "strategic");
@@ -120,7 +122,16 @@ function patchedObject(call: Call, type: Exclude<PatchType, "apply">, old: Kube,
     );
   }
   // What a patch left alone is shared with what is stored, unless defaults are filled in on the spot.
-  return call.info.custom ? { ...patched, metadata: ownMetadata(patched.metadata) } : clone(patched);
+  return call.info.custom ? { ...patched, metadata: ownMetadata(patched.metadata) } : copied(patched);
+}
+
+/** A copy, but of managers: those are never changed. */
+function copied(object: Fields): Fields {
+  const managedFields = object.metadata?.managedFields;
+  if (entriesText(managedFields) === undefined) return clone(object);
+  const copy = clone({ ...object, metadata: { ...object.metadata, managedFields: null } });
+  copy.metadata.managedFields = managedFields;
+  return copy;
 }
 
 function ownMetadata(metadata: unknown): unknown {

@@ -15,6 +15,7 @@
  *
  * @module
  */
+import { entriesText, type ManagerEntry } from "./_manager_entries.ts";
 import type { Kube } from "./_objects.ts";
 
 /** An object as it was at some time. */
@@ -35,6 +36,9 @@ export interface Stamp {
   readonly writtenAs?: string | undefined;
 }
 
+/** What a text has in the place of managers: no other member of that name in metadata is a number. */
+const PLACE = '"managedFields":0';
+
 /** One state of one stored object. */
 export class Revision implements State {
   /** The resource version. */
@@ -48,7 +52,10 @@ export class Revision implements State {
   /** What it was written as: shown as that it is as it is stored. */
   readonly writtenAs: string | undefined;
   readonly #recent: Recent;
+  /** The entries of managers, if they are shared with other objects: they are kept apart. */
+  readonly #managers: readonly ManagerEntry[] | undefined;
   #object: Kube | undefined;
+  /** The JSON of the object, with something else in the place of its managers. */
   #text: string | undefined;
 
   /** Takes the object, with its resource version in it, and what remembers its value for a while. */
@@ -59,6 +66,7 @@ export class Revision implements State {
     this.labels = object.metadata.labels;
     this.writtenAs = writtenAs;
     this.#recent = recent;
+    this.#managers = sharedManagers(object);
     this.#object = object;
     recent.add(this);
   }
@@ -66,7 +74,8 @@ export class Revision implements State {
   /** The object, frozen by agreement. */
   get object(): Kube {
     if (this.#object === undefined) {
-      this.#object = JSON.parse(this.#text!) as Kube;
+      const object = this.#object = JSON.parse(this.#text!) as Kube;
+      if (this.#managers) object.metadata.managedFields = this.#managers as unknown as ManagedFields;
       this.#recent.add(this);
     }
     return this.#object;
@@ -74,14 +83,36 @@ export class Revision implements State {
 
   /** The object's JSON; written once. */
   get text(): string {
-    return this.#text ??= JSON.stringify(this.#object);
+    const text = this.#text ??= this.#write();
+    if (!this.#managers) return text;
+    const at = text.indexOf(PLACE) + PLACE.length;
+    return text.slice(0, at - 1) + entriesText(this.#managers) + text.slice(at);
   }
 
   /** Lets go of the value, which is read from the JSON when it is needed again. */
   forget(): void {
-    this.#text ??= JSON.stringify(this.#object);
+    this.#text ??= this.#write();
     this.#object = undefined;
   }
+
+  #write(): string {
+    const object = this.#object!;
+    if (!this.#managers) return JSON.stringify(object);
+    return JSON.stringify({ ...object, metadata: { ...object.metadata, managedFields: 0 } });
+  }
+}
+
+type ManagedFields = Required<Kube["metadata"]>["managedFields"];
+
+/** The entries of managers that an object shares with others, if their place in its JSON can be found. */
+function sharedManagers(object: Kube): readonly ManagerEntry[] | undefined {
+  const entries = object.metadata.managedFields as readonly ManagerEntry[] | undefined;
+  if (entriesText(entries) === undefined) return undefined;
+  for (const member in object) {
+    if (member === "metadata") return entries;
+    if (typeof object[member] !== "string") return undefined;
+  }
+  return undefined;
 }
 
 /** The states whose values are kept at hand: the last ones that were written or read again. */

@@ -11,7 +11,7 @@
  * @module
  */
 import { difference, type Fields, insert, intersection, isEmpty, type MutableFields } from "./_field_set.ts";
-import { type Manager, managerId, type Managers, readManagers, writeManagers } from "./_managers.ts";
+import { type Manager, type ManagerEntry, managerId, type Managers, readManagers, writeManagers } from "./_managers.ts";
 
 /** The version that the fields of a scale are named in. */
 export const SCALE_VERSION = "autoscaling/v1";
@@ -29,7 +29,7 @@ function owns({ fields }: Manager, set: Fields): boolean {
 }
 
 /** The managers of a scale, by those of the object whose replicas are at a path. */
-export function managersOfScale(entries: unknown, path: string): Record<string, unknown>[] | undefined {
+export function managersOfScale(entries: unknown, path: string): readonly ManagerEntry[] | undefined {
   const replicas = setOf(path);
   const found: Managers = new Map();
   for (const manager of readManagers(entries)?.values() ?? []) {
@@ -51,7 +51,7 @@ export function managersOfObject(
   scale: unknown,
   path: string,
   apiVersion: string,
-): Record<string, unknown>[] | undefined {
+): readonly ManagerEntry[] | undefined {
   const replicas = setOf(path);
   const scaled: Managers = readManagers(scale) ?? new Map();
   const found: Managers = new Map();

@@ -149,6 +149,13 @@ export function itemElement(list: ListFieldType, item: unknown): ItemElement {
   return list.keys.length > 0 ? keyedElement(list, item) : valueElement(item);
 }
 
+/** True if an item of a list that is a set or a map has a path element. */
+export function isElement({ keys, item: type }: ListFieldType, item: unknown): boolean {
+  if (keys.length === 0) return typeof item !== "object";
+  if (!isObject(item)) return false;
+  return keys.some((key) => (member(item, key) ?? type.map?.defaults.get(key)) !== undefined);
+}
+
 function keyedElement(list: ListFieldType, item: unknown): ItemElement {
   if (item === null) return { problem: "associative list with keys may not have a null element" };
   if (!isObject(item)) return { problem: "associative list with keys may not have non-map elements" };

@@ -12,13 +12,50 @@
  */
 import { elementText } from "./_field_set.ts";
 import { isObject, type JsonObject } from "./_json.ts";
-import { type FieldType, itemElement, kindOf, type ListFieldType, type MapFieldType } from "./_typed.ts";
+import { type FieldType, isElement, itemElement, kindOf, type ListFieldType, type MapFieldType } from "./_typed.ts";
 
 /** Returns what is wrong with a value, each with its path; nothing if it fits. */
 export function checkTyped(type: FieldType, value: unknown): string[] {
   const errors: string[] = [];
   check(type, value, "", errors);
   return errors;
+}
+
+/** Tells whether a value fits, but for items that come more than once. */
+export function fits(type: FieldType, value: unknown): boolean {
+  if (value === null) return true;
+  switch (kindOf(type, value)) {
+    case "map": {
+      if (!isObject(value)) return false;
+      const { fields, element } = type.map!;
+      for (const key in value) {
+        const below = fields.get(key) ?? element;
+        if (below === undefined || !fits(below, value[key])) return false;
+      }
+      return true;
+    }
+    case "list": {
+      if (!Array.isArray(value)) return false;
+      const { atomic, item } = type.list!;
+      for (const each of value) if (!atomic && !isElement(type.list!, each) || !fits(item, each)) return false;
+      return true;
+    }
+    default:
+      return fitsScalar(type, value);
+  }
+}
+
+function fitsScalar({ scalar }: FieldType, value: unknown): boolean {
+  switch (scalar) {
+    case "numeric":
+      return typeof value === "number";
+    case "string":
+      return typeof value === "string";
+    case "boolean":
+      return typeof value === "boolean";
+    default:
+      return typeof value !== "object";
+  }
 }
 
 /** Writes errors as one message. */

@@ -14,6 +14,7 @@
 import {
   asMember,
   compareElements,
+  fieldElement,
   type Fields,
   insert,
   insertNode,
@@ -49,7 +50,7 @@ function mapNode(map: MapFieldType, value: JsonObject): Fields | undefined {
     let node = nodeOf(typeOfField(map, key), item);
     const hollow = item === null || isObject(item) && isEmptyObject(item);
     if (hollow || !map.fields.has(key)) node = asMember(node);
-    if (node !== undefined) out[`f:${key}`] = node as MutableFields;
+    if (node !== undefined) out[fieldElement(key)] = node as MutableFields;
   }
   return isEmpty(out) ? undefined : out;
 }
@@ -161,11 +162,11 @@ class Comparer implements Comparison {
   #members(map: MapFieldType, left: JsonObject | undefined, right: JsonObject | undefined): void {
     for (const key in left) {
       const other = right !== undefined && Object.hasOwn(right, key) ? right[key] : undefined;
-      if (left[key] !== other) this.#descend(`f:${key}`, typeOfField(map, key), left[key], other);
+      if (left[key] !== other) this.#descend(fieldElement(key), typeOfField(map, key), left[key], other);
     }
     for (const key in right) {
       if (left === undefined || !Object.hasOwn(left, key)) {
-        this.#descend(`f:${key}`, typeOfField(map, key), undefined, right[key]);
+        this.#descend(fieldElement(key), typeOfField(map, key), undefined, right[key]);
       }
     }
   }
@@ -200,29 +201,34 @@ class Comparer implements Comparison {
 
 /** The fields of a value where there was none: itself, and all that is below it, in order. */
 function newNode(type: FieldType, value: unknown): Fields {
-  let node: MutableFields | undefined;
-  const put = (element: string, fields: Fields): void => {
-    (node ??= { ".": {} })[element] = fields as MutableFields;
-  };
   switch (kindOf(type, value)) {
-    case "map": {
-      const map = type.map!;
-      if (map.atomic || !isObject(value)) break;
-      for (const key of Object.keys(value).sort()) {
-        if (value[key] !== undefined) put(`f:${key}`, newNode(typeOfField(map, key), value[key]));
-      }
-      break;
-    }
-    case "list": {
-      const list = type.list!;
-      if (list.atomic || !Array.isArray(value)) break;
-      for (const [element, items] of [...group(list, value)].sort(([a], [b]) => compareElements(a, b))) {
-        // Items that come more than once are taken as one value.
-        put(element, items.length > 1 ? LEAF : newNode(list.item, items[0]));
-      }
-    }
+    case "map":
+      return type.map!.atomic || !isObject(value) ? LEAF : newMap(type.map!, value);
+    case "list":
+      return type.list!.atomic || !Array.isArray(value) ? LEAF : newList(type.list!, value);
+  }
+  return LEAF;
+}
+
+function newMap(map: MapFieldType, value: JsonObject): Fields {
+  let node: Record<string, Fields> | undefined;
+  for (const key of Object.keys(value).sort()) {
+    if (value[key] === undefined) continue;
+    (node ??= { ".": LEAF })[fieldElement(key)] = newNode(typeOfField(map, key), value[key]);
   }
   return node ?? LEAF;
+}
+
+function newList(list: ListFieldType, value: readonly unknown[]): Fields {
+  const groups = group(list, value);
+  if (groups.size === 0) return LEAF;
+  const node: Record<string, Fields> = { ".": LEAF };
+  for (const element of [...groups.keys()].sort(compareElements)) {
+    const items = groups.get(element)!;
+    // Items that come more than once are taken as one value.
+    node[element] = items.length > 1 ? LEAF : newNode(list.item, items[0]);
+  }
+  return node;
 }
 
 type Kind = ReturnType<typeof kindOf>;
