@@ -7,7 +7,7 @@ mod protocol;
 mod reconciler;
 mod widget;
 
-use std::{env, str::FromStr, sync::Arc};
+use std::{env, pin::pin, str::FromStr, sync::Arc};
 
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -55,13 +55,20 @@ async fn control(context: Arc<Context>, probes: &Probes, stop: &CancellationToke
         controller = controller.owns(api::<ConfigMap>(client, &namespace), watcher::Config::default());
     }
     let store = controller.store();
-    let running = controller.run(reconciler::reconcile, reconciler::error_policy, context).for_each(async |result| {
-        if let Err(error) = result {
-            warn!("{error}");
-        }
-    });
-    // In one task: of all that wait for a store, kube-rs wakes the last one only.
-    tokio::join!(running, probes.ready_with(&store));
+    let mut running =
+        pin!(controller.run(reconciler::reconcile, reconciler::error_policy, context).for_each(async |result| {
+            if let Err(error) = result {
+                warn!("{error}");
+            }
+        }));
+    // In one task: of all that wait for a store, kube-rs wakes the last one only. And it does not end in order before its first
+    // list, when nothing is under way.
+    tokio::select! {
+        () = &mut running => return Ok(()),
+        () = stop.cancelled() => return Ok(()),
+        _ = store.wait_until_ready() => probes.ready(),
+    }
+    running.await;
     Ok(())
 }
 

@@ -9,10 +9,9 @@ use std::{
 };
 
 use axum::{Router, http::StatusCode, routing::get};
-use kube::runtime::reflector::Store;
 use tokio::net::TcpListener;
 
-use crate::{protocol::Protocol, widget::Widget};
+use crate::protocol::Protocol;
 
 #[derive(Default)]
 pub struct Probes {
@@ -40,16 +39,9 @@ impl Probes {
         Ok(probes)
     }
 
-    /// Says that the operator is ready, as one that waits for its Lease is.
+    /// Says that the operator is ready: it has its first list, or waits for its Lease.
     pub fn ready(&self) {
         self.ready.store(true, Relaxed);
-    }
-
-    /// Says that the operator is ready once the store has its first list.
-    pub async fn ready_with(&self, store: &Store<Widget>) {
-        if store.wait_until_ready().await.is_ok() {
-            self.ready();
-        }
     }
 }
 
