@@ -11,8 +11,10 @@
  * console.assert(web.read() === web.read() && web.read().metadata.name === "web");
  * ```
  *
- * As text an object takes a third of the room. What was read last stays parsed, so that what is read often is parsed once: a
- * queue with a second chance for those that were read while they were in it (the "clock" of page replacement).
+ * As text an object takes a third of the room. What is read again and again stays parsed. What is read once, as when each of
+ * many objects is reconciled after a start, is soon forgotten, and pushes nothing out: it waits in a short queue, and comes
+ * into a long one only when it is read again (the "2Q" of Johnson and Shasha, VLDB 1994; the long queue gives those that were
+ * read while they were in it a second chance).
  *
  * @module
  */
@@ -21,6 +23,10 @@ import type { KubernetesObject } from "./resource.ts";
 
 /** How much text may be parsed at the same time, in characters; it takes two or three times that in memory. */
 const PARSED = 8 * 1024 * 1024;
+/** The part of that for what was read once. */
+const ONCE = 1 / 16;
+/** An object that is parsed anew after fewer other objects than this is one that is read again. */
+const SOON = 32_768;
 
 /** What is known of an object without parsing it, and the object: as text, or parsed. */
 export interface CachedParts<T> {
@@ -42,7 +48,10 @@ export class CachedObject<T extends KubernetesObject = KubernetesObject> {
   readonly #shelf: Shelf<T>;
   readonly #text: string | undefined;
   #object: T | undefined;
+  /** True when it was read while it was parsed. */
   #readAgain = false;
+  /** The shelf's count when it was last parsed. */
+  #parsedAt = -SOON;
 
   /** Takes the text, or the object where that is to stay parsed. */
   constructor(shelf: Shelf<T>, { key, uid, resourceVersion, generation, text, object }: CachedParts<T>) {
@@ -64,7 +73,7 @@ export class CachedObject<T extends KubernetesObject = KubernetesObject> {
   read(): T {
     if (this.#object === undefined) {
       this.#object = this.#shelf.open(this.#text!);
-      this.#shelf.add(this);
+      this.#parsedAt = this.#shelf.add(this, this.#parsedAt);
     } else this.#readAgain = true;
     return freeze(this.#object);
   }
@@ -74,12 +83,16 @@ export class CachedObject<T extends KubernetesObject = KubernetesObject> {
     return this.#text === undefined ? this.#object! : this.#shelf.open(this.#text);
   }
 
-  /** Forgets what was parsed, unless it was read again since the last time. */
-  forget(): boolean {
-    const forgotten = !this.#readAgain;
+  /** True if it was read since this was last asked. */
+  wasReadAgain(): boolean {
+    const again = this.#readAgain;
     this.#readAgain = false;
-    if (forgotten) this.#object = undefined;
-    return forgotten;
+    return again;
+  }
+
+  /** Forgets what was parsed. */
+  forget(): void {
+    this.#object = undefined;
   }
 }
 
@@ -88,10 +101,9 @@ export class Shelf<T extends KubernetesObject> {
   /** Parses a text. */
   readonly open: (text: string) => T;
   readonly #limit: number;
-  /** In the order in which they were parsed; those before the head have been forgotten. */
-  #objects: (CachedObject<T> | undefined)[] = [];
-  #head = 0;
-  #length = 0;
+  readonly #once: Queue<T> = new Queue();
+  readonly #often: Queue<T> = new Queue();
+  #count = 0;
 
   /** Takes what parses a text, and how many characters of text may be parsed at the same time. */
   constructor(open: (text: string) => T, limit: number = PARSED) {
@@ -99,22 +111,53 @@ export class Shelf<T extends KubernetesObject> {
     this.#limit = limit;
   }
 
-  /** Takes in an object that has just been parsed, and makes room for it. */
-  add(object: CachedObject<T>): void {
-    this.#objects.push(object);
-    this.#length += object.length;
-    // One that is read again and again gets a second chance each time, but then each of the others has had one, too.
-    for (let chances = this.#objects.length; this.#length > this.#limit && chances > 0; chances--) this.#forgetOne();
-    if (this.#head < 1024 || this.#head < this.#objects.length / 2) return;
-    this.#objects = this.#objects.slice(this.#head);
-    this.#head = 0;
+  /**
+   * Takes in an object that has just been parsed, and makes room for it; answers with how many there have been. `before` is
+   * what it answered with the time before.
+   */
+  add(object: CachedObject<T>, before: number): number {
+    (++this.#count - before < SOON ? this.#often : this.#once).push(object);
+    while (this.#once.length > this.#limit * ONCE) {
+      const oldest = this.#once.shift()!;
+      if (oldest.wasReadAgain()) this.#often.push(oldest);
+      else oldest.forget();
+    }
+    // Each gets a second chance, but then each of the others has had one, too.
+    for (let chances = this.#often.size; this.#often.length > this.#limit; chances--) {
+      const oldest = this.#often.shift()!;
+      if (chances > 0 && oldest.wasReadAgain()) this.#often.push(oldest);
+      else oldest.forget();
+    }
+    return this.#count;
+  }
+}
+
+/** Objects in the order in which they came. */
+class Queue<T extends KubernetesObject> {
+  #objects: (CachedObject<T> | undefined)[] = [];
+  /** The first; those before it have left. */
+  #head = 0;
+  /** Characters of text. */
+  length = 0;
+
+  get size(): number {
+    return this.#objects.length - this.#head;
   }
 
-  #forgetOne(): void {
-    const oldest = this.#objects[this.#head];
-    if (oldest === undefined) return;
+  push(object: CachedObject<T>): void {
+    this.#objects.push(object);
+    this.length += object.length;
+  }
+
+  shift(): CachedObject<T> | undefined {
+    const first = this.#objects[this.#head];
+    if (first === undefined) return undefined;
     this.#objects[this.#head++] = undefined;
-    if (oldest.forget()) this.#length -= oldest.length;
-    else this.#objects.push(oldest);
+    this.length -= first.length;
+    if (this.#head > 1024 && this.#head > this.#objects.length / 2) {
+      this.#objects = this.#objects.slice(this.#head);
+      this.#head = 0;
+    }
+    return first;
   }
 }

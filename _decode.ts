@@ -83,13 +83,15 @@ export class Decoder<T extends KubernetesObject> {
   read(bytes: Uint8Array, start: number, end: number, scanner: ObjectScanner): CachedObject<T> {
     const { from, to, cuts, odd } = scanner;
     if (this.#parsed || odd || from.name < 0) return this.keep(JSON.parse(decoder.decode(bytes.subarray(start, end))));
+    if (this.#metadataOnly) [start, end] = [from.metadata, to.metadata];
     let length = end - start;
     for (let cut = cuts.length - 2; cut >= 0; cut -= 2) {
       bytes.copyWithin(cuts[cut]!, cuts[cut + 1]!, start + length);
       length -= cuts[cut + 1]! - cuts[cut]!;
     }
-    const text = decoder.decode(bytes.subarray(start, start + length));
-    const ascii = text.length === length;
+    const decoded = decoder.decode(bytes.subarray(start, start + length));
+    const text = this.#metadataOnly ? `{"metadata":${decoded}}` : decoded;
+    const ascii = decoded.length === length;
     const part = (field: keyof typeof from): string => {
       let first = from[field], last = to[field];
       if (first < 0) return "";
@@ -97,7 +99,7 @@ export class Decoder<T extends KubernetesObject> {
         const size = cuts[cut + 1]! - cuts[cut]!;
         if (first > cuts[cut]!) first -= size, last -= size;
       }
-      return ascii ? text.slice(first - start, last - start) : decoder.decode(bytes.subarray(first, last));
+      return ascii ? decoded.slice(first - start, last - start) : decoder.decode(bytes.subarray(first, last));
     };
     const generation = from.generation < 0 ? undefined : Number(part("generation"));
     const key = toKey({ name: part("name"), namespace: part("namespace") });

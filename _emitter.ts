@@ -84,13 +84,28 @@ export class Emitter<E> {
 
 /** Freezes a value, deep down; one that is frozen is taken to be so all the way. */
 export function freeze<V>(value: V): V {
-  // not by recursion: an object may be deeper than the stack
+  freezeAt(value, 0);
+  return value;
+}
+
+/** So deep the engine may call itself; an object may be deeper than its stack. */
+const MAX_CALLS = 200;
+
+function freezeAt(value: unknown, depth: number): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  if (depth > MAX_CALLS) return freezeDeep(value);
+  Object.freeze(value);
+  if (Array.isArray(value)) { for (const part of value) freezeAt(part, depth + 1); }
+  else for (const key in value) freezeAt((value as Record<string, unknown>)[key], depth + 1);
+}
+
+/** The same without calling itself. */
+function freezeDeep(value: object): void {
   const work: unknown[] = [value];
   while (work.length > 0) {
     const next = work.pop();
     if (typeof next !== "object" || next === null || Object.isFrozen(next)) continue;
     Object.freeze(next);
-    for (const part of Object.values(next)) if (typeof part === "object" && part !== null) work.push(part);
+    for (const part of Object.values(next)) work.push(part);
   }
-  return value;
 }

@@ -45,6 +45,7 @@ const ESCAPES = new Set(encoder.encode('"\\/bfnrt'));
 
 /** The fields whose place is noted. */
 interface Places {
+  metadata: number;
   name: number;
   namespace: number;
   uid: number;
@@ -52,7 +53,7 @@ interface Places {
   generation: number;
 }
 
-type Field = keyof Places;
+type Field = Exclude<keyof Places, "metadata">;
 
 /** What a member of an object is, that matters. */
 type Member = Field | "metadata" | "annotations" | "cut";
@@ -72,7 +73,7 @@ const MEMBERS: readonly ReadonlyMap<number, { readonly name: Uint8Array; readonl
 );
 
 function nowhere(): Places {
-  return { name: -1, namespace: -1, uid: -1, resourceVersion: -1, generation: -1 };
+  return { metadata: -1, name: -1, namespace: -1, uid: -1, resourceVersion: -1, generation: -1 };
 }
 
 function isSpace(byte: number): boolean {
@@ -105,7 +106,6 @@ export class ObjectScanner {
   odd = false;
   /** Which containers are open: true for an object. */
   readonly #open: boolean[] = [];
-  #escaped = false;
 
   /**
    * Answers with where the value ends that begins at `at`; -1 if more than the bytes before `end` is needed to tell.
@@ -132,42 +132,51 @@ export class ObjectScanner {
     let comma = -1;
     /** The member that is to be left out, while it is in progress: where it, and the comma before it, begins; its depth. */
     let cut = -1, cutComma = -1, cutDepth = -1;
-    let metadata = 0, managed = 0, applied = 0;
+    let managed = 0, applied = 0;
     let member: Member | undefined;
     value:
     while (true) {
-      while (at < end && isSpace(bytes[at]!)) at++;
-      if (at >= end) return -1;
-      const byte = bytes[at]!;
+      let byte = bytes[at]!;
+      if (byte <= SPACE) {
+        at = skip(bytes, at, end);
+        if (at >= end) return -1;
+        byte = bytes[at]!;
+      }
       const start = at;
       let opened = false;
-      if (byte === QUOTE) at = this.#string(bytes, at + 1, end);
+      if (byte === QUOTE) at = stringEnd(bytes, at + 1, end);
       else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         open[depth++] = byte === OPEN_BRACE;
         opened = true;
         at++;
-      } else if (byte === MINUS || isDigit(byte)) at = this.#number(bytes, at, end);
-      else at = this.#word(bytes, at, end);
+      } else if (byte === MINUS || isDigit(byte)) at = numberEnd(bytes, at, end);
+      else at = wordEnd(bytes, at, end);
       if (at < 0) return -1;
       if (member !== undefined) {
         if (member === "metadata" || member === "annotations") {
           if (byte === OPEN_BRACE) inside = depth;
-          if (member === "metadata" && ++metadata > 1) this.odd = true;
+          if (member === "metadata") {
+            if (from.metadata >= 0) this.odd = true;
+            from.metadata = start;
+          }
         } else if (member === "cut") cutDepth = opened ? depth - 1 : depth;
         else if (member === "generation" ? isDigit(byte) : byte === QUOTE) {
           const seen = from[member] >= 0;
           from[member] = member === "generation" ? start : start + 1;
           to[member] = member === "generation" ? at : at - 1;
-          if (this.#escaped || seen) this.odd = true;
+          if (seen || hasEscapes(bytes, start, at)) this.odd = true;
         } else this.odd = true;
         member = undefined;
       }
       while (true) {
         if (depth === 0) return at;
         const valueEnd = at;
-        while (at < end && isSpace(bytes[at]!)) at++;
-        if (at >= end) return -1;
-        const next = bytes[at]!;
+        let next = bytes[at]!;
+        if (next <= SPACE) {
+          at = skip(bytes, at, end);
+          if (at >= end) return -1;
+          next = bytes[at]!;
+        }
         const inObject = open[depth - 1]!;
         const ends = next === (inObject ? CLOSE_BRACE : CLOSE_BRACKET);
         if (!opened && cutDepth === depth) {
@@ -178,27 +187,36 @@ export class ObjectScanner {
         }
         if (ends) {
           at++;
-          if (inside === depth) inside--;
+          if (inside === depth) {
+            if (depth === 2) to.metadata = at;
+            inside--;
+          }
           depth--;
           opened = false;
           continue;
         }
         if (opened) comma = -1;
         else if (next === COMMA) comma = at++;
-        else throw unexpected(next);
+        else throw unexpected();
         if (!inObject) continue value;
-        const name = at = skip(bytes, at, end);
-        if (at >= end) return -1;
-        if (bytes[at] !== QUOTE) throw unexpected(bytes[at]!);
-        at = this.#string(bytes, at + 1, end);
+        if (bytes[at] !== QUOTE) {
+          at = skip(bytes, at, end);
+          if (at >= end) return -1;
+          if (bytes[at] !== QUOTE) throw unexpected();
+        }
+        const name = at;
+        at = stringEnd(bytes, at + 1, end);
         if (at < 0) return -1;
         const nameEnd = at - 1;
-        at = skip(bytes, at, end);
-        if (at >= end) return -1;
-        if (bytes[at] !== COLON) throw unexpected(bytes[at]!);
+        if (bytes[at] !== COLON) {
+          at = skip(bytes, at, end);
+          if (at >= end) return -1;
+          if (bytes[at] !== COLON) throw unexpected();
+        }
         at++;
         if (depth === 1 || inside === depth) {
-          member = this.#memberOf(bytes, name + 1, nameEnd, depth);
+          if (hasEscapes(bytes, name, nameEnd)) this.odd = true;
+          member = memberOf(bytes, name + 1, nameEnd, depth);
           if (member === "cut") {
             if ((depth === 2 ? ++managed : ++applied) > 1) this.odd = true;
             cut = name;
@@ -209,57 +227,68 @@ export class ObjectScanner {
       }
     }
   }
+}
 
-  /** Which member has this name, if it matters. */
-  #memberOf(bytes: Uint8Array, start: number, end: number, depth: number): Member | undefined {
-    if (this.#escaped) this.odd = true;
-    const known = MEMBERS[depth - 1]?.get(end - start);
-    return known !== undefined && startsWith(bytes, start, known.name) ? known.member : undefined;
-  }
+/** Which member of an object that is so deep has this name, if it matters. */
+function memberOf(bytes: Uint8Array, start: number, end: number, depth: number): Member | undefined {
+  const known = MEMBERS[depth - 1]?.get(end - start);
+  return known !== undefined && startsWith(bytes, start, known.name) ? known.member : undefined;
+}
 
-  /** Answers with where a string ends, behind its quote; -1 if it goes on. */
-  #string(bytes: Uint8Array, at: number, end: number): number {
-    this.#escaped = false;
-    while (true) {
-      let byte = bytes[at]!;
-      while (byte > QUOTE && byte !== BACKSLASH) byte = bytes[++at]!;
-      if (byte === QUOTE) return at + 1;
-      if (byte === BACKSLASH) {
-        this.#escaped = true;
-        const escape = bytes[at + 1]!;
-        if (at + (escape === LOWER_U ? 6 : 2) > end) return -1;
-        if (escape === LOWER_U) {
-          for (let digit = at + 2; digit < at + 6; digit++) if (!isHex(bytes[digit]!)) throw unexpected(bytes[digit]!);
-          at += 6;
-        } else if (ESCAPES.has(escape)) at += 2;
-        else throw unexpected(escape);
-      } else if (byte >= SPACE) at++;
-      else if (at >= end) return -1;
-      else throw unexpected(byte);
-    }
-  }
+function hasEscapes(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
+  return false;
+}
 
-  /** Answers with where a number ends; -1 if it may go on. */
-  #number(bytes: Uint8Array, at: number, end: number): number {
-    if (bytes[at] === MINUS) at++;
-    if (bytes[at] === ZERO) at++;
-    else at = digits(bytes, at, end);
-    if (at >= 0 && bytes[at] === POINT) at = digits(bytes, at + 1, end);
-    if (at >= 0 && (bytes[at]! | SPACE) === LOWER_E) {
-      const sign = bytes[at + 1] === PLUS || bytes[at + 1] === MINUS;
-      at = digits(bytes, at + (sign ? 2 : 1), end);
-    }
-    return at >= end ? -1 : at;
+/** Answers with where a string ends, behind its quote; -1 if it goes on. */
+function stringEnd(bytes: Uint8Array, at: number, end: number): number {
+  while (true) {
+    let byte = bytes[at]!;
+    while (byte > QUOTE && byte !== BACKSLASH) byte = bytes[++at]!;
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) {
+      const escape = bytes[at + 1]!;
+      if (at + (escape === LOWER_U ? 6 : 2) > end) return -1;
+      if (escape === LOWER_U) {
+        for (let digit = at + 2; digit < at + 6; digit++) if (!isHex(bytes[digit]!)) throw unexpected();
+        at += 6;
+      } else if (ESCAPES.has(escape)) at += 2;
+      else throw unexpected();
+    } else if (byte >= SPACE) at++;
+    else if (at >= end) return -1;
+    else throw unexpected();
   }
+}
 
-  #word(bytes: Uint8Array, at: number, end: number): number {
-    for (const word of [TRUE, FALSE, NULL]) {
-      if (bytes[at] !== word[0]) continue;
-      if (at + word.length > end) return -1;
-      if (startsWith(bytes, at, word)) return at + word.length;
-    }
-    throw unexpected(bytes[at]!);
+/** Answers with where a number ends; -1 if it may go on. */
+function numberEnd(bytes: Uint8Array, at: number, end: number): number {
+  if (bytes[at] === MINUS) at++;
+  if (bytes[at] === ZERO) at++;
+  else at = digitsEnd(bytes, at, end);
+  if (at >= 0 && bytes[at] === POINT) at = digitsEnd(bytes, at + 1, end);
+  if (at >= 0 && (bytes[at]! | SPACE) === LOWER_E) {
+    const sign = bytes[at + 1] === PLUS || bytes[at + 1] === MINUS;
+    at = digitsEnd(bytes, at + (sign ? 2 : 1), end);
   }
+  return at >= end ? -1 : at;
+}
+
+/** Answers with where at least one digit, and those after it, end; -1 if they may go on. */
+function digitsEnd(bytes: Uint8Array, at: number, end: number): number {
+  if (at >= end) return -1;
+  if (!isDigit(bytes[at]!)) throw unexpected();
+  while (isDigit(bytes[at]!)) at++;
+  return at >= end ? -1 : at;
+}
+
+/** Answers with where `true`, `false` or `null` ends; -1 if it goes on. */
+function wordEnd(bytes: Uint8Array, at: number, end: number): number {
+  for (const word of [TRUE, FALSE, NULL]) {
+    if (bytes[at] !== word[0]) continue;
+    if (at + word.length > end) return -1;
+    if (startsWith(bytes, at, word)) return at + word.length;
+  }
+  throw unexpected();
 }
 
 /** Answers with where white space ends. */
@@ -268,15 +297,7 @@ export function skip(bytes: Uint8Array, at: number, end: number): number {
   return at;
 }
 
-/** Answers with where at least one digit, and those after it, end; -1 if they may go on. */
-function digits(bytes: Uint8Array, at: number, end: number): number {
-  if (at >= end) return -1;
-  if (!isDigit(bytes[at]!)) throw unexpected(bytes[at]!);
-  while (isDigit(bytes[at]!)) at++;
-  return at >= end ? -1 : at;
-}
-
 /** The byte is not said: it may be of a secret. */
-function unexpected(_byte: number): SyntaxError {
+function unexpected(): SyntaxError {
   return new SyntaxError("Cannot read JSON: something else must be there");
 }

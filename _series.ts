@@ -29,6 +29,8 @@ export class SeriesMap<S> {
   readonly #names: readonly string[];
   readonly #start: () => S;
   readonly #series = new Map<string, Series<S>>();
+  /** The states of labels that cannot change, by their identity: nearly all are recorded again and again. */
+  #known = new WeakMap<object, S>();
 
   /** `start` makes the state of a new series. */
   constructor(metric: string, names: readonly string[], start: () => S) {
@@ -44,6 +46,14 @@ export class SeriesMap<S> {
    * @throws {TypeError} If the labels are not those of the metric
    */
   at(labels: Readonly<Record<string, unknown>>): S {
+    const known = this.#known.get(labels);
+    if (known !== undefined) return known;
+    const state = this.#find(labels);
+    if (Object.isFrozen(labels)) this.#known.set(labels, state);
+    return state;
+  }
+
+  #find(labels: Readonly<Record<string, unknown>>): S {
     const values = this.#names.map((name) => this.#value(name, labels[name]));
     // All of the metric's are there; if there are more, some are not its own.
     if (Object.keys(labels).length > values.length) this.#refuseUnknown(labels);
@@ -63,6 +73,7 @@ export class SeriesMap<S> {
    */
   remove(labels: Readonly<Record<string, unknown>>): void {
     this.#refuseUnknown(labels);
+    this.#known = new WeakMap();
     const wanted = Object.keys(labels).map((name): [number, string] => [
       this.#names.indexOf(name),
       this.#value(name, labels[name]),
@@ -80,6 +91,7 @@ export class SeriesMap<S> {
   /** Drops all series; that of a metric without labels starts anew. */
   reset(): void {
     this.#series.clear();
+    this.#known = new WeakMap();
     if (this.#names.length === 0) this.at({});
   }
 

@@ -63,6 +63,8 @@ export class UnderWay {
   }
 
   #select(which: (run: Run) => boolean): Run[] {
-    return [...this.#runs].filter(which);
+    const runs: Run[] = [];
+    for (const run of this.#runs) if (which(run)) runs.push(run);
+    return runs;
   }
 }

@@ -81,6 +81,10 @@ interface Scope {
   readonly timeout: number | undefined;
 }
 
+/** Where a derived client's options have what it sends over. */
+const EXCHANGE = Symbol("exchange");
+type Sharing = ClientOptions & { readonly [EXCHANGE]?: Exchange };
+
 /**
  * A connection to one API server.
  *
@@ -96,14 +100,14 @@ interface Scope {
 export class Client implements AsyncDisposable {
   /** Who the fields that this client writes belong to. */
   readonly fieldManager: string;
-  #exchange: Exchange;
+  readonly #exchange: Exchange;
   #scope: Scope = { signals: [], guards: [], observers: [], written: [], timeout: undefined };
   #derived = false;
 
   /** Opens and reads nothing. */
   constructor(options: ClientOptions = {}) {
     this.fieldManager = options.fieldManager || "tend";
-    this.#exchange = new Exchange(options);
+    this.#exchange = (options as Sharing)[EXCHANGE] ?? new Exchange(options);
   }
 
   /** The namespace for whatever names none: the option's, the kubeconfig context's, the service account's, or `default`. */
@@ -148,8 +152,8 @@ export class Client implements AsyncDisposable {
   /** Derives a client that shares connections and credentials and does more, on top of what this one does. */
   with(derived: Derivation): Client {
     const { signals, guards, observers, written, timeout } = this.#scope;
-    const client = new Client({ fetch: unreachable, fieldManager: derived.fieldManager ?? this.fieldManager });
-    client.#exchange = this.#exchange;
+    const sharing: Sharing = { fieldManager: derived.fieldManager ?? this.fieldManager, [EXCHANGE]: this.#exchange };
+    const client = new Client(sharing);
     client.#derived = true;
     client.#scope = {
       signals: derived.signal ? [...signals, derived.signal] : signals,
@@ -193,10 +197,6 @@ export class Client implements AsyncDisposable {
       { signals: signal ? [...signals, signal] : signals, guards, observers },
     ];
   }
-}
-
-function unreachable(): never {
-  throw new Error("Cannot send a request: the client is not set up");
 }
 
 const SCALE = { apiVersion: "autoscaling/v1", kind: "Scale" };

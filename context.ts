@@ -178,25 +178,44 @@ export interface ContextEnvironment {
   readonly claims: ChildClaims;
 }
 
+/** One run; what it may not need, and costs something, is made when it is asked for. */
+export interface ContextRun {
+  /** The object that is reconciled. */
+  readonly object: KubernetesObject;
+  /** Its abort. */
+  readonly abort: { readonly signal: AbortSignal };
+  /** Makes its client. */
+  readonly client: () => Client;
+  /** Makes its logger. */
+  readonly log: () => Logger;
+}
+
 /** The {@linkcode Context} of one run. */
 export class ReconcileContext implements Context {
-  readonly client: Client;
-  readonly signal: AbortSignal;
-  readonly log: Logger;
   readonly #environment: ContextEnvironment;
+  readonly #run: ContextRun;
   readonly #primary: KubernetesObject;
   readonly #pending: Set<Promise<unknown>> = new Set();
+  #client: Client | undefined;
+  #log: Logger | undefined;
 
-  /** Binds the controller's environment to one object and one run's client, signal and logger. */
-  constructor(
-    environment: ContextEnvironment,
-    run: { client: Client; signal: AbortSignal; log: Logger; object: KubernetesObject },
-  ) {
+  /** Binds the controller's environment to one object and one run. */
+  constructor(environment: ContextEnvironment, run: ContextRun) {
     this.#environment = environment;
-    this.client = run.client;
-    this.signal = run.signal;
-    this.log = run.log;
+    this.#run = run;
     this.#primary = run.object;
+  }
+
+  get client(): Client {
+    return this.#client ??= this.#run.client();
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.abort.signal;
+  }
+
+  get log(): Logger {
+    return this.#log ??= this.#run.log();
   }
 
   get operator(): string {

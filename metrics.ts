@@ -203,17 +203,18 @@ export class Metrics {
 
   /** Answers with what a controller counts, its series made at 0. The same name again goes on counting. */
   controller(name: string, maxConcurrent: number): ControllerMetrics {
-    const labels = { controller: name };
+    const labels = Object.freeze({ controller: name });
     this.#maxConcurrent.set(labels, maxConcurrent);
     const known = this.#controllers.get(name);
     if (known) return known;
-    for (const result of RESULTS) this.#reconciles.inc({ ...labels, result }, 0);
+    const results = new Map(RESULTS.map((result) => [result, Object.freeze({ ...labels, result })]));
+    for (const result of results.values()) this.#reconciles.inc(result, 0);
     for (const counter of [this.#errors, this.#terminalErrors]) counter.inc(labels, 0);
     this.#durations.zero(labels);
     this.#activeWorkers.set(labels, 0);
     const metrics: ControllerMetrics = {
       reconciled: (result, seconds, options = {}) => {
-        this.#reconciles.inc({ ...labels, result });
+        this.#reconciles.inc(results.get(result)!);
         this.#durations.observe(labels, seconds);
         if (result === "error") this.#errors.inc(labels);
         if (options.terminal) this.#terminalErrors.inc(labels);
@@ -228,7 +229,7 @@ export class Metrics {
   queue(name: string): QueueMetrics {
     const known = this.#queues.get(name);
     if (known) return known;
-    const labels = { name, controller: name };
+    const labels = Object.freeze({ name, controller: name });
     for (const counter of [this.#adds, this.#retries]) counter.inc(labels, 0);
     for (const histogram of [this.#waits, this.#works]) histogram.zero(labels);
     this.#states.set(name, IDLE);

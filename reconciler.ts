@@ -12,6 +12,7 @@
  *
  * @module
  */
+import { RunAbort } from "./_run_abort.ts";
 import type { UnderWay } from "./_under_way.ts";
 import { Action } from "./action.ts";
 import type { Client } from "./client.ts";
@@ -55,7 +56,7 @@ export class Reconciler<T extends KubernetesObject> {
   readonly #controller: Controller<T>;
   readonly #environment: ReconcilerEnvironment<T>;
   readonly #cache: Inside<T>;
-  readonly #running: Set<AbortController> = new Set();
+  readonly #running: Set<RunAbort> = new Set();
   /** Keys that wait for a run of an earlier spell. */
   readonly #postponed: Set<string> = new Set();
   #aborted: unknown;
@@ -83,7 +84,7 @@ export class Reconciler<T extends KubernetesObject> {
       return;
     }
     if (this.#postpone(key) || this.#rest(key, object)) return;
-    const abort = new AbortController();
+    const abort = new RunAbort();
     this.#running.add(abort);
     metrics.active(1);
     const started = now();
@@ -130,9 +131,9 @@ export class Reconciler<T extends KubernetesObject> {
   }
 
   /** One run under the controller's time limit; when that has passed it is not waited for. */
-  async #limited(key: string, object: T, abort: AbortController): Promise<Action | undefined> {
+  async #limited(key: string, object: T, abort: RunAbort): Promise<Action | undefined> {
     const { timeout } = configOf(this.#controller);
-    const run = this.#step(key, object, abort.signal);
+    const run = this.#step(key, object, abort);
     const tracked = this.#environment.underWay.track(key, this, run);
     if (timeout === undefined) return await run;
     const { promise: late, reject } = Promise.withResolvers<never>();
@@ -151,26 +152,32 @@ export class Reconciler<T extends KubernetesObject> {
     }
   }
 
-  async #step(key: string, object: T, signal: AbortSignal): Promise<Action | undefined> {
+  async #step(key: string, object: T, abort: RunAbort): Promise<Action | undefined> {
     const { log } = this.#environment;
     const { namespace, name } = object.metadata;
     const run = ++this.#runs;
     let ended = false;
-    const client = this.#environment.client.with({
-      signal,
-      // Whatever the run leaves behind may not write any more.
-      guard: () => {
-        if (ended) throw new DOMException("The reconcile has ended.", "AbortError");
-      },
-      onWritten: (resource, written) => this.#noteWrite(key, run, resource, written),
+    const client = (): Client =>
+      this.#environment.client.with({
+        signal: abort.signal,
+        // Whatever the run leaves behind may not write any more.
+        guard: () => {
+          if (ended) throw new DOMException("The reconcile has ended.", "AbortError");
+        },
+        onWritten: (resource, written) => this.#noteWrite(key, run, resource, written),
+      });
+    const ctx = new ReconcileContext(this.#environment, {
+      client,
+      abort,
+      object,
+      log: () => log.with({ namespace, name }),
     });
-    const ctx = new ReconcileContext(this.#environment, { client, signal, object, log: log.with({ namespace, name }) });
     try {
       return await this.#stepWith(object, ctx);
     } finally {
       ended = true;
       const calls = ctx.end();
-      if (calls > 0 && !signal.aborted) {
+      if (calls > 0 && !abort.aborted) {
         log.warn("Reconcile of {key} did not await {calls} calls of its context: they may be lost", { key, calls });
       }
     }
