@@ -71,11 +71,13 @@ export class CachedObject<T extends KubernetesObject = KubernetesObject> {
 
   /** The object, deeply frozen. The same one as before, unless that was forgotten. */
   read(): T {
-    if (this.#object === undefined) {
-      this.#object = this.#shelf.open(this.#text!);
+    let object = this.#object;
+    if (object === undefined) {
+      // The shelf forgets at once what is larger than its room.
+      this.#object = object = this.#shelf.open(this.#text!);
       this.#parsedAt = this.#shelf.add(this, this.#parsedAt);
     } else this.#readAgain = true;
-    return freeze(this.#object);
+    return freeze(object);
   }
 
   /** A copy that nobody else has; of an object that stays parsed, that object. */

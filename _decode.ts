@@ -82,7 +82,8 @@ export class Decoder<T extends KubernetesObject> {
    */
   read(bytes: Uint8Array, start: number, end: number, scanner: ObjectScanner): CachedObject<T> {
     const { from, to, cuts, odd } = scanner;
-    if (this.#parsed || odd || from.name < 0) return this.keep(JSON.parse(decoder.decode(bytes.subarray(start, end))));
+    const whole = from.name >= 0 && from.uid >= 0 && from.resourceVersion >= 0;
+    if (this.#parsed || odd || !whole) return this.keep(JSON.parse(decoder.decode(bytes.subarray(start, end))));
     if (this.#metadataOnly) [start, end] = [from.metadata, to.metadata];
     let length = end - start;
     for (let cut = cuts.length - 2; cut >= 0; cut -= 2) {

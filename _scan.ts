@@ -94,7 +94,7 @@ export function startsWith(bytes: Uint8Array, at: number, word: Uint8Array): boo
   return true;
 }
 
-/** Looks over values, one after the other; what it notes is of the last object. */
+/** Looks over values, one after the other; what it notes is of the last one, and nothing of those before. */
 export class ObjectScanner {
   /** Where the values of its metadata begin, strings after their quote; -1 for those that it does not have. */
   readonly from: Places = nowhere();
@@ -116,7 +116,8 @@ export class ObjectScanner {
    */
   scan(bytes: Uint8Array, at: number, end: number): number {
     const { from, to, cuts } = this;
-    from.name =
+    from.metadata =
+      from.name =
       from.namespace =
       from.uid =
       from.resourceVersion =

@@ -194,7 +194,7 @@ class ListReader {
     const window = this.#window;
     while (true) {
       // Not at each piece: a large one would be looked over again and again.
-      const enough = 2 * (window.to - window.from);
+      const enough = Math.min(2 * (window.to - window.from), window.limit);
       do if (!await window.more()) break; while (window.to - window.from < enough);
       const end = this.#scanner.scan(window.bytes, window.from, window.to);
       if (end >= 0) return end;

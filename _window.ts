@@ -32,14 +32,15 @@ export class Window {
   to = 0;
   /** True once the body has ended. */
   ended = false;
+  /** How many bytes may be held unused. */
+  readonly limit: number;
   readonly #reader: BodyReader;
-  readonly #limit: number;
   readonly #heard: (() => void) | undefined;
 
   /** Takes the body, how many bytes of it may be held unused, and what is called with each piece that arrives. */
   constructor(body: ReadableStream<Uint8Array>, limit: number = MAX_OBJECT, heard?: () => void) {
     this.#reader = readerOf(body);
-    this.#limit = limit;
+    this.limit = limit;
     this.#heard = heard;
     this.bytes[0] = NEWLINE;
   }
@@ -52,18 +53,23 @@ export class Window {
    */
   async more(): Promise<boolean> {
     if (this.ended) return false;
-    if (this.to - this.from > this.#limit) {
+    if (this.to - this.from > this.limit) {
       await this.cancel();
-      throw tooLarge("one object", this.#limit);
+      throw tooLarge("one object", this.limit);
     }
     this.#makeRoom(MIN_ROOM);
     const { bytes, to } = this;
     const room = Math.min(bytes.length - 1 - to, SIZE);
     const length = bytes.length;
-    const { done, value } = await this.#reader.read(bytes.subarray(to, to + room));
+    const { done, value } = await this.#reader.read(bytes.subarray(to, to + room)).catch((error) => {
+      this.#clear();
+      throw error;
+    });
     const given = bytes.length === length;
     // Else what was given is gone; the piece is in what it has become.
     if (!given && value) this.bytes = new Uint8Array(value.buffer);
+    // Cancelled meanwhile: the memory does not come back.
+    if (!given && !value) this.#clear();
     if (done || !value) {
       this.ended = true;
       return false;
@@ -83,6 +89,12 @@ export class Window {
     if (this.ended) return;
     this.ended = true;
     await this.#reader.cancel().catch(() => {});
+  }
+
+  /** Begins with new memory: what was given to a read has not come back, and what was in it is lost. */
+  #clear(): void {
+    this.bytes = Uint8Array.of(NEWLINE);
+    this.from = this.to = 0;
   }
 
   /** Makes room for so many bytes, and the newline. */
