@@ -68,9 +68,9 @@ export class Window {
     const given = bytes.length === length;
     // Else what was given is gone; the piece is in what it has become.
     if (!given && value) this.bytes = new Uint8Array(value.buffer);
-    // Cancelled meanwhile: the memory does not come back.
-    if (!given && !value) this.#clear();
-    if (done || !value) {
+    // Cancelled meanwhile: what was in the memory counts no more, if it has come back at all.
+    if (this.ended || (!given && !value)) this.#clear();
+    if (this.ended || done || !value) {
       this.ended = true;
       return false;
     }
