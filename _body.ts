@@ -32,14 +32,15 @@ export async function readText(
   { limit = MAX_ANSWER, cut = false }: ReadLimits = {},
 ): Promise<string> {
   if (!body) return "";
-  const reader = body.getReader();
+  const reader = open(body);
   const decoder = new TextDecoder();
   let text = "";
   let left = limit;
+  let memory: Uint8Array<ArrayBuffer> = new Uint8Array(SMALL);
   try {
     while (true) {
-      const { done, value } = await race(reader.read(), signal);
-      if (done) return text + decoder.decode();
+      const { done, value } = await race(reader.read(memory), signal);
+      if (done || !value) return text + decoder.decode();
       if (value.length > left && !cut) throw tooLarge("the answer", limit);
       text += decoder.decode(value.subarray(0, left), { stream: true });
       if (value.length > left) {
@@ -47,12 +48,20 @@ export async function readText(
         return text;
       }
       left -= value.length;
+      // The same memory again, unless it was filled and was small.
+      const enough = value.length < SMALL || value.buffer.byteLength >= PIECE;
+      if (memory.length === 0) memory = new Uint8Array(enough ? value.buffer : new ArrayBuffer(PIECE));
     }
   } catch (error) {
     reader.cancel(error).catch(() => {});
     throw error;
   }
 }
+
+/** How much is read at once, in bytes, at first: most answers are one object. */
+const SMALL = 4096;
+/** The same of what is longer. */
+const PIECE = 65_536;
 
 /** What was read. */
 export interface Piece {
@@ -120,9 +129,6 @@ export function watched(
   readers.set(passed, reader);
   return passed;
 }
-
-/** How much is read at once of a body that is passed on, in bytes. */
-const PIECE = 65_536;
 
 class WatchedReader implements BodyReader {
   readonly #reader: BodyReader;

@@ -115,10 +115,10 @@ class DenoLine implements Line {
   send(outgoing: Outgoing): Promise<Response> {
     // Deno sends a request again by itself when a reused connection breaks, though the server may have carried it out;
     // a body that is a stream it cannot send again
-    const { once, body = "" } = outgoing;
-    const text = outgoing.body ?? null;
-    return fetch(toRequest(outgoing, once ? ReadableStream.from([new TextEncoder().encode(body)]) : text), {
-      client: this.#client,
+    const { url, once, body = "", method, headers, signal } = outgoing;
+    return fetch(url, {
+      ...{ method, headers, signal, redirect: "manual", client: this.#client },
+      body: once ? ReadableStream.from([new TextEncoder().encode(body)]) : outgoing.body ?? null,
     });
   }
 

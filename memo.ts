@@ -14,14 +14,14 @@
  */
 import { sha256 } from "./_sha256.ts";
 
-/** What was written, and what came of it, as digests; the resource version that the server answered with. */
+/** What was written, and what came of it, as digests, or as JSON where that is short; the resource version that the server answered with. */
 interface Entry {
   readonly digest: string;
   readonly state: string | undefined;
   version: string;
 }
 
-/** The last writes by object; one entry per object, of some 100 bytes. */
+/** The last writes by object; one entry per object, of some 100 to 500 bytes. */
 export class WriteMemo {
   readonly #entries: Map<string, Entry> = new Map();
 
@@ -55,9 +55,14 @@ export class WriteMemo {
   }
 }
 
+/** Text so short, in characters, is kept as it is: that costs less than its digest. */
+const SHORT = 256;
+
 /** Of values that differ in the order of their keys alone it is the same. */
 function digest(content: unknown): string | undefined {
-  return content === undefined ? undefined : sha256(JSON.stringify(content, inOrder)).toBase64();
+  if (content === undefined) return undefined;
+  const text = JSON.stringify(content, inOrder);
+  return text.length <= SHORT ? text : sha256(text).toBase64();
 }
 
 function inOrder(_key: string, value: unknown): unknown {
