@@ -196,7 +196,7 @@ Deno.test("Decoder keeps objects that are deeper than the stack", () => {
       assertEquals([kept.key, depthOf(kept.read()["x"])], ["a", depth]);
       assert(Object.isFrozen((kept.read()["x"] as Record<string, unknown>)["0"]));
     }
-    assert(!Object.isFrozen(given));
+    assert(!Object.isFrozen(given.x) && !Object.isFrozen(given.metadata));
   }
 });
 
@@ -306,6 +306,18 @@ Deno.test("Shelf keeps what is parsed anew soon, and what was read again while i
   anew.read();
   for (let n = 0; n < 20; n++) room.object(`${n}`).read();
   assert(room.holds(again) && room.holds(anew) && !room.holds(once));
+});
+
+Deno.test("Shelf keeps what goes on being read, however much else is read again", () => {
+  const room = new Room(16_000);
+  const hot = room.object("hot"), cold = room.object("cold");
+  hot.read(), hot.read(), cold.read(), cold.read();
+  for (let n = 0; n < 1000; n++) {
+    const other = room.object(`${n}`);
+    other.read(), other.read();
+    assert(room.holds(hot), `forgotten after ${n}`);
+  }
+  assert(!room.holds(cold));
 });
 
 Deno.test("Shelf holds no more text parsed than its limit, however it is read", () => {
