@@ -103,6 +103,17 @@ Deno.test("ObjectScanner finds no end in what an object begins with, and the end
   );
 });
 
+Deno.test("ObjectScanner finds no end in a value by itself that may go on", () => {
+  for (
+    const text of ["0", "-0", "-", "1", "12", "1.", "1.5", "1e", "1e+", "1e5", "tru", '"a', '"a\\', '"\\u00', " ", ""]
+  ) {
+    assertEquals(scan(text), -1, text);
+  }
+  for (const text of ["0,", "-0}", "12]", "1.5 ", "1e5,", "true", "null", '"a"', '"\\u00e9"']) {
+    assertEquals(scan(text), text.replace(/[,}\] ]$/, "").length, text);
+  }
+});
+
 Deno.test("ObjectScanner says in no error what it read", () => {
   const { bytes, end } = bytesOf('{"password":"hunter2"hunter2}');
   const error = assertThrows(() => scanner.scan(bytes, 0, end), SyntaxError);
