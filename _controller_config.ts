@@ -11,6 +11,7 @@
  *
  * @module
  */
+import type { Keeping } from "./_decode.ts";
 import type { Selection } from "./_selection.ts";
 import type { Action } from "./action.ts";
 import type { Context } from "./context.ts";
@@ -44,7 +45,7 @@ export type MapFunction<S extends KubernetesObject> = (
 ) => Iterable<ObjectRef | { readonly metadata: ObjectRef }>;
 
 /** Options of {@linkcode Controller.watches}. */
-export interface WatchesOptions<S extends KubernetesObject = KubernetesObject> extends Selection {
+export interface WatchesOptions<S extends KubernetesObject = KubernetesObject> extends Selection, Keeping {
   /** Caches only metadata. @default {false} */
   readonly metadataOnly?: boolean | undefined;
   /** Makes of each object what is cached, such as one without its data. @default {slim} */
@@ -60,7 +61,7 @@ export interface Source extends WatchesOptions {
 }
 
 /** What was declared of a controller. */
-export interface ControllerConfig<T extends KubernetesObject> extends Selection {
+export interface ControllerConfig<T extends KubernetesObject> extends Selection, Keeping {
   /** Makes of each object what is cached. */
   readonly transform?: ((object: T) => T) | undefined;
   /** The further kinds that it watches. */

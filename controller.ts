@@ -40,6 +40,7 @@ import {
   sourceNamespaces,
   type WatchesOptions,
 } from "./_controller_config.ts";
+import { assertKept, type Keeping } from "./_decode.ts";
 import { assertSelection, type Selection } from "./_selection.ts";
 import { CustomResource } from "./crd.ts";
 import { type Duration, toMilliseconds } from "./duration.ts";
@@ -58,10 +59,11 @@ import {
 import type { KubernetesObject, Resource } from "./resource.ts";
 
 export type { CacheReader, MapFunction, Predicate, Reconcile, WatchesOptions } from "./_controller_config.ts";
+export type { Keeping, Kept } from "./_decode.ts";
 export type { Selection } from "./_selection.ts";
 
 /** Options of {@linkcode Controller}. */
-export interface ControllerOptions<T extends KubernetesObject = KubernetesObject> extends Selection {
+export interface ControllerOptions<T extends KubernetesObject = KubernetesObject> extends Selection, Keeping {
   /** Names the controller in metrics and logs; unique in its operator. @default {the kind in lower case} */
   readonly name?: string | undefined;
   /** Makes of each object what is cached, and so what a reconcile is given. @default {slim} */
@@ -69,7 +71,7 @@ export interface ControllerOptions<T extends KubernetesObject = KubernetesObject
 }
 
 /** Options of {@linkcode Controller.owns}. */
-export interface OwnsOptions<C extends KubernetesObject = KubernetesObject> {
+export interface OwnsOptions<C extends KubernetesObject = KubernetesObject> extends Keeping {
   /** Caches only metadata, for children whose content the reconcile does not read. @default {false} */
   readonly metadataOnly?: boolean | undefined;
   /** Only what this label selector selects: it must select every child that is applied. @default {all} */
@@ -304,7 +306,8 @@ export class Controller<T extends KubernetesObject> {
     return this.#set({ sources: [...sources, source] });
   }
 
-  #checkSelection(resource: Pick<Resource, "kind" | "namespaced">, selection: Selection): void {
+  #checkSelection(resource: Pick<Resource, "kind" | "namespaced">, selection: Selection & Keeping): void {
+    assertKept(selection.keep, this.#what);
     const { namespaces } = selection;
     if (namespaces !== undefined && !resource.namespaced) {
       this.#fail(

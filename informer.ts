@@ -20,7 +20,7 @@
  */
 import { getLogger } from "@logtape/logtape";
 import type { CachedObject } from "./_cached_object.ts";
-import { Decoder, type Kept } from "./_decode.ts";
+import { Decoder, type Keeping } from "./_decode.ts";
 import { Emitter } from "./_emitter.ts";
 import { Index } from "./_key_index.ts";
 import { runOnce, type Runs } from "./_run_once.ts";
@@ -45,15 +45,7 @@ export interface InformerEvent<T> {
 }
 
 /** Options of {@linkcode Informer}. */
-export interface InformerOptions<T> extends Selection {
-  /**
-   * How objects are kept. As `text` they take a third of the memory: those that are read are parsed, and those that were read
-   * last stay parsed, up to some 5,000 (8 MiB of JSON). As `parsed` all do, so that to read all of many again and again
-   * costs nothing.
-   *
-   * @default {"text"}
-   */
-  readonly keep?: Kept | undefined;
+export interface InformerOptions<T> extends Selection, Keeping {
   /** Makes of each object what is kept, which then stays parsed. @default {slim} */
   readonly transform?: ((object: T) => T) | undefined;
   /** Keeps nothing but `metadata`, and asks the server for nothing else. @default {false} */
@@ -144,7 +136,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   /**
    * Opens nothing; see {@linkcode Informer.run}. Namespaces have no meaning for a cluster-scoped kind.
    *
-   * @throws {TypeError} If a namespace is not a name, or there is none in the list
+   * @throws {TypeError} If a namespace is not a name, or there is none in the list, or an option is not valid
    * @throws {SyntaxError} If the label selector is not one
    */
   constructor(client: Client, resource: Resource<T>, options: InformerOptions<T> = {}) {

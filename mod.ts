@@ -72,6 +72,8 @@ export {
   type CacheReader,
   Controller,
   type ControllerOptions,
+  type Keeping,
+  type Kept,
   type MapFunction,
   type OwnsOptions,
   type Predicate,

@@ -149,6 +149,7 @@ export class Resource<T extends KubernetesObject = KubernetesObject> implements 
   readonly scope: Scope;
   /** Carries the type of the objects; never set. */
   declare readonly object?: T;
+  readonly #apiVersion: string;
 
   /**
    * Use {@linkcode resource}.
@@ -172,11 +173,12 @@ export class Resource<T extends KubernetesObject = KubernetesObject> implements 
     this.kind = kind;
     this.plural = plural;
     this.scope = scope;
+    this.#apiVersion = group === "" ? version : `${group}/${version}`;
   }
 
   /** Group and version as objects carry them. */
   get apiVersion(): string {
-    return this.group === "" ? this.version : `${this.group}/${this.version}`;
+    return this.#apiVersion;
   }
 
   /** True if the objects live in namespaces. */
@@ -210,7 +212,8 @@ export class Resource<T extends KubernetesObject = KubernetesObject> implements 
 
   /** True if the object, or owner reference, is of this kind: group and kind count, the version does not. */
   is(object: { readonly apiVersion: string; readonly kind: string }): boolean {
-    return object.kind === this.kind && groupOf(object.apiVersion) === this.group;
+    if (object.kind !== this.kind) return false;
+    return object.apiVersion === this.#apiVersion || groupOf(object.apiVersion) === this.group;
   }
 }
 

@@ -99,7 +99,7 @@ export class ControllerRunner<T extends KubernetesObject> {
     this.#environment = environment;
     this.#log = getLogger(["tend", "controller", controller.name]);
     const { informers, metrics } = environment;
-    const { labelSelector, fieldSelector, transform, sources, concurrency } = this.#config;
+    const { labelSelector, fieldSelector, transform, keep, sources, concurrency } = this.#config;
     // At 0 from the start, also on a standby.
     this.#metrics = {
       controller: metrics.controller(controller.name, concurrency),
@@ -107,7 +107,7 @@ export class ControllerRunner<T extends KubernetesObject> {
     };
     const own = controller.resource as Resource;
     const namespaces = namespacesOf(controller, environment.namespaces);
-    this.#primary = informers.for(controller.resource, { namespaces, labelSelector, fieldSelector, transform });
+    this.#primary = informers.for(controller.resource, { namespaces, labelSelector, fieldSelector, transform, keep });
     this.#watched = [
       {
         resource: own,
@@ -118,9 +118,9 @@ export class ControllerRunner<T extends KubernetesObject> {
         selective: Boolean(labelSelector || fieldSelector),
       },
       ...sources.map((source) => {
-        const { resource, labelSelector, fieldSelector, transform, metadataOnly = false } = source;
+        const { resource, labelSelector, fieldSelector, transform, keep, metadataOnly = false } = source;
         const where = sourceNamespaces(source, namespaces);
-        const selection = { namespaces: where, labelSelector, fieldSelector, transform, metadataOnly };
+        const selection = { namespaces: where, labelSelector, fieldSelector, transform, keep, metadataOnly };
         const informer = informers.for(resource, selection);
         const owned = source.map === undefined;
         if (owned) informer.addIndex(OWNER_INDEX, controllerUid);

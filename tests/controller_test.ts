@@ -707,3 +707,39 @@ Deno.test("transform decides what of a kind is cached, and a status is still wri
   assertEquals(seen, [{ small: 1 }, { keys: "key" }]);
   assertEquals((await server.client().api(Thing).get("a")).status, { by: "another", done: true });
 });
+
+for (const keep of ["text", "parsed"] as const) {
+  Deno.test(`keep: "${keep}" decides whether what was read long ago is parsed again, of the own kind and of others`, async () => {
+    using time = new FakeTime();
+    await using server = await serverOfThings();
+    // Larger, together, than what stays parsed of what is read again and again.
+    const large = "x".repeat(1_000_000);
+    const names = [..."abcdefghijkl"];
+    await server.apply(names.flatMap((name) => [
+      thing(name, { large }),
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" }, data: { large } },
+    ]));
+    const same: boolean[] = [];
+    const controller = new Controller<Thing>(Thing as never, { keep })
+      .watches(ConfigMap, () => [], { keep })
+      .reconcile(async (object, ctx) => {
+        if (object.metadata.name !== "a" || same.length > 0) return;
+        for (const kind of [Thing, ConfigMap]) {
+          const first = await ctx.get(kind as typeof ConfigMap, "a");
+          for (const name of [...names.slice(1), ...names.slice(1)]) await ctx.get(kind as typeof ConfigMap, name);
+          same.push(await ctx.get(kind as typeof ConfigMap, "a") === first);
+        }
+      });
+    await using _running = start(operatorOf(controller), server.client(), time);
+    await leap(time, 1000);
+    const kept = keep === "parsed";
+    assertEquals(same, [kept, kept]);
+  });
+}
+
+Deno.test("a controller refuses a way to keep objects that is none", () => {
+  const keep = "bytes" as never;
+  const message = `'keep' must be "text" or "parsed": current value is "bytes"`;
+  assertThrows(() => new Controller<Thing>(Thing as never, { keep }), TypeError, message);
+  assertThrows(() => things().owns(ConfigMap, { keep }), TypeError, message);
+});
