@@ -121,9 +121,9 @@ export class LoopDetector {
   }
 
   /** How many ms the next run of a key is to wait: none, unless it goes round. */
-  pause(key: string, now: number): number {
+  pause(key: string, now: () => number): number {
     const record = this.#records.get(key);
-    return record?.slow ? Math.max(0, record.last + SLOW - now) : 0;
+    return record?.slow ? Math.max(0, record.last + SLOW - now()) : 0;
   }
 
   /** Forgets a key, as when its object is gone. */

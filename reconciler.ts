@@ -102,15 +102,16 @@ export class Reconciler<T extends KubernetesObject> {
   /** Gives a key back that has nothing to do, or is to wait. */
   #rest(key: string, { metadata: { uid } }: T): boolean {
     const { queue, notes, loops, now } = this.#environment;
-    const { gone, asked = Infinity } = notes.get(key) ?? {};
+    const { gone, asked } = notes.get(key) ?? {};
     const isGone = gone !== undefined && gone === uid;
-    const pause = isGone || now() >= asked ? 0 : loops.pause(key, now());
+    const isDue = asked !== undefined && now() >= asked;
+    const pause = isGone || isDue ? 0 : loops.pause(key, now);
     if (!isGone && pause === 0) {
       notes.delete(key);
       return false;
     }
     queue.done(key);
-    if (pause > 0) queue.add(key, { delay: Math.min(pause, asked - now()) });
+    if (pause > 0) queue.add(key, { delay: asked === undefined ? pause : Math.min(pause, asked - now()) });
     return true;
   }
 
@@ -185,17 +186,17 @@ export class Reconciler<T extends KubernetesObject> {
 
   async #stepWith(object: T, ctx: ReconcileContext): Promise<Action | undefined> {
     const { reconcile, finalizer } = configOf(this.#controller);
-    const api = ctx.client.api(this.#controller.resource);
+    const api = () => ctx.client.api(this.#controller.resource);
     if (object.metadata.deletionTimestamp !== undefined) {
       if (!finalizer || !hasFinalizer(object, finalizer.name)) return undefined;
       const action = await call(finalizer.cleanup, object, ctx);
       await ctx.settled();
-      if (action?.after === undefined) await removeFinalizer(api, object, finalizer.name);
+      if (action?.after === undefined) await removeFinalizer(api(), object, finalizer.name);
       return action;
     }
     if (finalizer && !hasFinalizer(object, finalizer.name)) {
       // The change that this makes brings the reconcile.
-      await addFinalizer(api, object, finalizer.name);
+      await addFinalizer(api(), object, finalizer.name);
       return undefined;
     }
     return await call(reconcile!, object, ctx);
