@@ -31,7 +31,7 @@ interface Goal {
 }
 
 const BOTH: readonly PeerName[] = ["controller-runtime", "kube-rs"];
-const LARGE = "50,000 objects", MIDDLE = "10,000 objects";
+const HUGE = "100,000 objects", LARGE = "50,000 objects", MIDDLE = "10,000 objects";
 
 const GOALS: readonly Goal[] = [
   { mode: "sync", title: LARGE, figure: "wall", atMost: 0.7, of: ["kube-rs"] },
@@ -57,12 +57,12 @@ const GOALS: readonly Goal[] = [
   { mode: "start", figure: "first", atMost: 0.8, of: ["controller-runtime"] },
   { mode: "start", figure: "idleRss", atMost: 60 },
   { mode: "start", figure: "idleCpu", atMost: 0.5 },
-  { mode: "scale", title: LARGE, figure: "perByte", atMost: 1.3 },
-  { mode: "scale", title: "100,000 objects", figure: "perByte", atMost: 1.3 },
 ];
 
-/** How much more of a figure there may be for each of ten times as many objects, for growth to be linear. */
+/** How much more time an object may take where there are twice as many, for growth to be linear. */
 const LINEAR = 1.15;
+/** How much memory one more cached object may take, by its size as JSON. */
+const PER_BYTE = 1.3;
 
 function inWords(title: string, { mode, figure, of = [], which = "each" }: Goal): string {
   const other = which === "each" ? of[0] : `the ${which} of ${of.join(" and ")}`;
@@ -88,18 +88,26 @@ function judge(goal: Goal, result: Result): Figure[] {
   return [{ ...named, measured: own / other, unit: "" }];
 }
 
-/** Whether ten times as many objects take ten times as long and as much: of 100,000 objects, by those of 10,000. */
-function linear(results: readonly Result[]): Figure[] {
-  const scaled = (title: string): Result | undefined =>
-    results.find((result) => result.mode === "scale" && result.title === title);
-  const [few, many] = [scaled(MIDDLE), scaled("100,000 objects")];
-  if (few === undefined || many === undefined) return [];
-  return (["wall", "cpu", "perObject"] as const).flatMap((figure) => {
-    const of = (result: Result): number => summaries(result).get(figure)?.get("tend")?.median ?? NaN;
-    const measured = of(many) / of(few) / (figure === "perObject" ? 1 : 10);
-    const words = `scale: ${FIGURES[figure].title} for each of 100,000 objects, of that for each of 10,000`;
-    return [{ figure: words, measured, unit: "", atMost: LINEAR }];
-  });
+/** How Tend grows: the time for each object of 100,000 and of half as many; the memory for each above 10,000. */
+function growth(results: readonly Result[]): Figure[] {
+  const of = (title: string, figure: FigureName): number => {
+    const result = results.find((result) => result.mode === "scale" && result.title === title);
+    return result === undefined ? NaN : summaries(result).get(figure)?.get("tend")?.median ?? NaN;
+  };
+  const times = (["wall", "cpu"] as const).map((figure): Figure => ({
+    figure: `scale: ${FIGURES[figure].title} for each of 100,000 objects, of that for each of 50,000`,
+    measured: of(HUGE, figure) / of(LARGE, figure) / 2,
+    unit: "",
+    atMost: LINEAR,
+  }));
+  const size = of(HUGE, "perObject") / of(HUGE, "perByte");
+  const memory: Figure = {
+    figure: "scale: RSS for each object from 10,000 to 100,000, of its JSON",
+    measured: (of(HUGE, "idleRss") - of(MIDDLE, "idleRss")) * 1024 * 1024 / 90_000 / size,
+    unit: "",
+    atMost: PER_BYTE,
+  };
+  return [...times, memory].filter(({ measured }) => !Number.isNaN(measured));
 }
 
 /** All goals that can be judged by what was measured: those whose peers have run. */
@@ -108,5 +116,5 @@ export function judged(results: readonly Result[]): Figure[] {
     results.filter(({ mode, title }) => mode === goal.mode && (goal.title ?? title) === title)
       .flatMap((result) => judge(goal, result))
   );
-  return [...relative, ...linear(results)];
+  return [...relative, ...growth(results)];
 }

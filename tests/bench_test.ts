@@ -209,12 +209,17 @@ Deno.test("A goal may be relative to the best of two peers, to the worst, to eac
   assertEquals(owned.map(({ measured, atMost }) => [measured, atMost]), [[1, 1], [0.25, 0.5], [0.5, 0.5]]);
 });
 
-Deno.test("Growth is linear when ten times as many objects take ten times as much, and as much each", () => {
-  const scaled = (title: string, wall: number, cpu: number, perObject: number): Result =>
-    result("scale", title, ran("tend", { wall, cpu, perObject }));
-  const goals = judged([scaled("10,000 objects", 1, 2, 900), scaled("100,000 objects", 10, 40, 900)]);
-  assertEquals(goals.map(({ measured }) => measured), [1, 2, 1]);
+Deno.test("Growth is judged by the time for each object, and by the memory for each further one", () => {
+  const scaled = (title: string, wall: number, cpu: number, idleRss: number): Result =>
+    result("scale", title, ran("tend", { wall, cpu, idleRss, perObject: 3000, perByte: 3 }));
+  const goals = judged([
+    scaled("10,000 objects", 9, 9, 100),
+    scaled("50,000 objects", 5, 2, 150),
+    scaled("100,000 objects", 10, 8, 100 + 90_000 * 1250 / 1024 / 1024),
+  ]);
+  assertEquals(goals.map(({ measured }) => Math.round(measured * 1000) / 1000), [1, 2, 1.25]);
   assertEquals(goals.map(isMet), [true, false, true]);
+  assertEquals(judged([scaled("10,000 objects", 9, 9, 100)]), []);
 });
 
 Deno.test("A table has the figures in their order, each with its peers and what Tend takes of theirs", () => {
