@@ -34,7 +34,7 @@ import { WriteMemo } from "./memo.ts";
 import type { ControllerMetrics, Metrics } from "./metrics.ts";
 import { type QueueMetrics, WorkQueue } from "./queue.ts";
 import { type KeyNote, Reconciler } from "./reconciler.ts";
-import { keyOf, type KubernetesObject, type ObjectRef, type Resource, toKey } from "./resource.ts";
+import { type KubernetesObject, type ObjectRef, type Resource, toKey } from "./resource.ts";
 import { changesAnything, changesDesired, controllerUid, mapped, ownerKey } from "./triggers.ts";
 
 /** How long reconciles that were aborted are still waited for, in ms. */

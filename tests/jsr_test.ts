@@ -66,7 +66,7 @@ Deno.test("The package can be published to a JSR registry and used from it by an
   await t.step("The registry has the modules and the texts for users, and nothing else", () => {
     const paths = [...published.files.keys()].sort();
     const others = paths.filter((path) =>
-      !/^\/(testing\/(simulation\/)?)?[a-z_]+\.(ts|json)$/.test(path) || path.endsWith("_test.ts")
+      !/^\/(testing\/(simulation\/)?)?[a-z0-9_]+\.(ts|json)$/.test(path) || path.endsWith("_test.ts")
     );
     assertEquals(others, ["/CHANGELOG.md", "/LICENSE", "/README.md"]);
     assertEquals(published.exports, PACKAGE.exports);

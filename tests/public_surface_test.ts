@@ -60,6 +60,8 @@ const SURFACE: Readonly<Record<string, readonly string[]>> = {
     "ItemsOptions",
     "JsonPatchOperation",
     "JsonSchema",
+    "Keeping",
+    "Kept",
     "KindedDraft",
     "KubernetesObject",
     "LeaderElector",
