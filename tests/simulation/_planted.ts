@@ -93,7 +93,7 @@ export const PLANTED: readonly PlantedFault[] = [
   {
     what: "An object is reconciled before its finalizer is on it",
     file: "reconciler.ts",
-    right: "await addFinalizer(api, object, finalizer.name);\n      return undefined;",
+    right: "await addFinalizer(api(), object, finalizer.name);\n      return undefined;",
     wrong: "return await call(reconcile!, object, ctx);",
   },
   {
