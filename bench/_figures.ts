@@ -60,7 +60,8 @@ export function table(figures: readonly Figure[]): string {
       missed(each),
     ]),
   ];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
+  if (figures.every(({ cpu }) => cpu === undefined)) rows.forEach((row) => row.splice(3, 1));
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const line = ([figure, ...cells]: string[]): string => {
     const note = cells.pop();
     const right = cells.map((cell, index) => cell.padStart(widths[index + 1]!));

@@ -66,43 +66,49 @@ async function measure(each: Case, ground: Ground, peers: readonly ReadyPeer[], 
   return { mode: each.mode, title: each.title, samples };
 }
 
-/** Measures in this process' own runtime what needs no server; what is printed then is printed by Deno. */
-async function micro(json: boolean): Promise<void> {
-  const args = [
-    "bench",
-    "--quiet",
-    "--no-check",
-    "-A",
-    ...(json ? ["--json"] : []),
-    `${import.meta.dirname}/micro_bench.ts`,
-  ];
-  const { success } = await new Deno.Command(Deno.execPath(), { args, stdout: "inherit", stderr: "inherit" }).output();
+/** Measures in process what needs no server. Deno prints the table; for machines, the answer is what it says. */
+async function micro(json: boolean): Promise<unknown> {
+  const program = `${import.meta.dirname}/micro_bench.ts`;
+  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["bench", "--quiet", "--no-check", "--allow-all", ...(json ? ["--json"] : []), program],
+    stdout: json ? "piped" : "inherit",
+    stderr: "inherit",
+  }).output();
   if (!success) throw new Error("Cannot measure micro: a benchmark failed");
+  return json ? JSON.parse(new TextDecoder().decode(stdout)) : undefined;
 }
 
-async function main(options: BenchOptions, grounds: Grounds): Promise<boolean> {
-  const { modes, sizes, runs, json, quick, profile } = options;
+/** Measures all cases, and prints the table of each as soon as it is there. */
+async function measureAll(cases: readonly Case[], options: BenchOptions, grounds: Grounds): Promise<Result[]> {
+  const { runs, json, quick, profile } = options;
   const assets = await controlPlaneAssets();
   const peers = await readyPeers(options);
   const definer = await PEERS.tend.prepare();
   const results: Result[] = [];
-  let inCluster = true;
-  for (const each of modes.flatMap((mode) => casesOf(mode, sizes, quick))) {
+  for (const each of cases) {
     const taking = peers.filter((peer) => each.takes?.(peer) ?? true);
     if (taking.length === 0) continue;
     const ground = await grounds.next({ assets, definer, profile }, quick);
-    inCluster = ground.pod.inCluster;
     const result = await measure(each, ground, taking, runs);
     results.push(result);
     if (!json) console.log(`${tableOf(result)}\n`);
+    if (!ground.pod.inCluster) {
+      console.error("Peers read a kubeconfig: no mount namespace for a pod's files can be had");
+    }
   }
-  if (!inCluster) {
-    console.error("The peers read a kubeconfig: a mount namespace for the files of a pod could not be had");
-  }
+  return results;
+}
+
+/** Does what the command line asks for; false if a goal is missed though all peers have run. */
+async function main(options: BenchOptions, grounds: Grounds): Promise<boolean> {
+  const { modes, peers, sizes, json, quick } = options;
+  const cases = modes.flatMap((mode) => casesOf(mode, sizes, quick));
+  const results = cases.length === 0 ? [] : await measureAll(cases, options, grounds);
   const goals = quick ? [] : judged(results);
-  if (json) console.log(JSON.stringify({ inCluster, results: results.map(valuesOf), goals }, null, 2));
-  else if (goals.length > 0) console.log(table(goals));
-  if (modes.includes("micro")) await micro(json);
+  if (!json && goals.length > 0) console.log(`${table(goals)}\n`);
+  const inProcess = modes.includes("micro") ? await micro(json) : undefined;
+  const all = { results: results.map(valuesOf), goals, micro: inProcess };
+  if (json) console.log(JSON.stringify(all, null, 2));
   const [load = 0] = Deno.loadavg(), cores = navigator.hardwareConcurrency;
   if (load > 2 * cores) console.error(`The machine was busy: ${load.toFixed(1)} programs wanted its ${cores} cores`);
   const done = results.reduce((sum, { samples }) => sum + samples.length, 0);
@@ -110,12 +116,21 @@ async function main(options: BenchOptions, grounds: Grounds): Promise<boolean> {
   return peers.length < Object.keys(PEERS).length || goals.every(isMet);
 }
 
-if (import.meta.main) {
-  const options = benchOptions(Deno.args);
-  if (options === undefined) {
+/** The command line's options; ends the process where it asks for help, or cannot be understood. */
+function optionsOrExit(): BenchOptions {
+  try {
+    const options = benchOptions(Deno.args);
+    if (options !== undefined) return options;
     console.log(HELP);
-    Deno.exit(0);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    Deno.exit(2);
   }
+  Deno.exit(0);
+}
+
+if (import.meta.main) {
+  const options = optionsOrExit();
   const grounds = new Grounds();
   let interrupted = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
