@@ -1,4 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { ConfigMap } from "../kinds.ts";
+import { Authority } from "../testing/_certificates.ts";
+import { ApiServer } from "../testing/mod.ts";
 import { deno, denoOk, moduleGraph, ROOT } from "./_deno.ts";
 import { isPublished, modulePaths, source, withoutComments } from "./_sources.ts";
 
@@ -6,12 +9,16 @@ const EXPORTS = ["mod.ts", "kinds.ts", "testing/mod.ts"];
 const HEAVY = "npm:@kubernetes/client-node";
 
 /** Runs a program of one file outside the checkout, with the checkout's import map. */
-async function runProgram(program: string, flags: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+async function runProgram(
+  program: string,
+  flags: readonly string[],
+  args: readonly string[] = [],
+): Promise<{ stdout: string; stderr: string }> {
   const file = await Deno.makeTempFile({ suffix: ".ts" });
   try {
     await Deno.writeTextFile(file, program);
     const config = `${await Deno.realPath(ROOT)}/deno.json`;
-    return await denoOk(["run", "--quiet", "--no-prompt", "--config", config, ...flags, file]);
+    return await denoOk(["run", "--quiet", "--no-prompt", "--config", config, ...flags, file, ...args]);
   } finally {
     await Deno.remove(file);
   }
@@ -63,38 +70,80 @@ Deno.test("Importing the package never loads client-node", async () => {
   assertEquals(urls.filter((each) => each.includes("@kubernetes/client-node")), []);
 });
 
-Deno.test("An operator that starts in a cluster never loads client-node", async () => {
+/** What the operator in a cluster may load beside the modules at the top, and not of those. */
+const SELDOM =
+  /\/npm\/(?!.*\/@logtape\/)|\/std\/|^node:(_?http|https|crypto|tls)|\/_(node_line|kubeconfig|credential_plugins)\.ts$/;
+
+Deno.test("An operator that starts in a cluster loads LogTape and nothing else beside its own, and no module that it does not need", async () => {
   const program = `${LOADED}
-    import { z } from "zod";
-    import { Client, Controller, customResource, Operator } from "@tend/operator";
-    import { CustomResourceDefinition } from "@tend/operator/kinds";
-    import { ApiServer } from "@tend/operator/testing";
-    import { Authority } from ${await url("testing/_certificates.ts")};
+    import { Client, Controller, Operator } from "@tend/operator";
+    import { ConfigMap } from "@tend/operator/kinds";
 
-    const Site = customResource({ group: "example.com", version: "v1", kind: "Site", spec: z.object({}) });
-    await using api = new ApiServer({ users: { t: { name: "operator", groups: ["system:masters"] } } });
-    await api.client().api(CustomResourceDefinition).create(Site.crd());
-    await api.client().api(Site).create({ metadata: { name: "home", namespace: "default" }, spec: {} });
-
-    const authority = new Authority("cluster");
-    const tls = authority.server(["127.0.0.1"]);
-    await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, ...tls, onListen() {} }, api.fetch);
-    const folder = await Deno.makeTempDir();
-    for (const [name, text] of [["token", "t"], ["ca.crt", authority.cert], ["namespace", "default"]]) {
-      await Deno.writeTextFile(folder + "/" + name, text);
-    }
-    const values = { KUBERNETES_SERVICE_HOST: "127.0.0.1", KUBERNETES_SERVICE_PORT: String(server.addr.port) };
+    const [port = "", folder = ""] = Deno.args;
+    const values = { KUBERNETES_SERVICE_HOST: "127.0.0.1", KUBERNETES_SERVICE_PORT: port };
     await using client = new Client({ env: (name) => values[name], serviceAccountDir: folder });
-
     const stop = new AbortController();
-    const sites = new Controller(Site).reconcile(() => stop.abort());
-    await new Operator("site-operator").controller(sites).run({ client, signal: stop.signal });
+    const configs = new Controller(ConfigMap).reconcile(async (config, ctx) => {
+      await ctx.client.api(ConfigMap).patch(config, { data: { seen: "yes" } });
+      stop.abort();
+    });
+    const operator = new Operator("config-operator").leaderElection("default").controller(configs);
+    await operator.run({ client, signal: stop.signal, address: "127.0.0.1:0" });
+    console.log(JSON.stringify(await loaded()));
+  `;
+  await using api = new ApiServer({ users: { t: { name: "operator", groups: ["system:masters"] } } });
+  await api.client().api(ConfigMap).create({ metadata: { name: "settings", namespace: "default" } });
+  const authority = new Authority("cluster");
+  const tls = authority.server(["127.0.0.1"]);
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, ...tls, onListen() {} }, (request) => {
+    return api.fetch(new Request(request, { signal: new AbortController().signal }));
+  });
+  const folder = await Deno.makeTempDir();
+  try {
+    for (const [name, text] of Object.entries({ token: "t", "ca.crt": authority.cert, namespace: "default" })) {
+      await Deno.writeTextFile(`${folder}/${name}`, text);
+    }
+    const { stdout } = await runProgram(program, ["-A", "--no-check"], [`${server.addr.port}`, folder]);
+    await api.close();
+    const urls: string[] = JSON.parse(stdout);
+    assert(urls.some((each) => each.endsWith("/operator.ts")) && urls.some((each) => each.includes("/@logtape/")));
+    assertEquals(urls.filter((each) => SELDOM.test(each)), []);
+  } finally {
     await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("The way to see what is seldom loaded sees it when it is", async () => {
+  const program = `${LOADED}
+    await import(${await url("_node_line.ts")});
+    await import(${await url("_kubeconfig.ts")});
+    await import("@std/yaml");
+    await import("zod");
     console.log(JSON.stringify(await loaded()));
   `;
   const urls: string[] = JSON.parse((await runProgram(program, ["-A", "--no-check"])).stdout);
-  assert(urls.some((each) => each.endsWith("/operator.ts")));
-  assertEquals(urls.filter((each) => each.includes("@kubernetes/client-node")), []);
+  const seen = urls.filter((each) => SELDOM.test(each)).join(" ");
+  for (
+    const each of ["node:http ", "node:https ", "/_node_line.ts", "/_kubeconfig.ts", "/std/yaml/", "/npm/", "/zod/"]
+  ) {
+    assertStringIncludes(`${seen} `, each);
+  }
+});
+
+Deno.test("The package imports no package but LogTape, and of Node what costs nothing beyond that", async () => {
+  const modules = new Map((await moduleGraph(["mod.ts", "kinds.ts"])).map((each) => [each.specifier, each]));
+  const root = `file://${await Deno.realPath(ROOT)}/`;
+  const reached = new Set<string>();
+  const reach = (specifier: string): void => {
+    if (reached.has(specifier)) return;
+    reached.add(specifier);
+    for (const { code, isDynamic } of modules.get(specifier)?.dependencies ?? []) {
+      if (code?.specifier !== undefined && !isDynamic) reach(code.specifier);
+    }
+  };
+  for (const path of ["mod.ts", "kinds.ts"]) reach(`${root}${path}`);
+  const others = [...reached].filter((each) => !each.startsWith(root) || each.startsWith(`${root}std/`));
+  assertEquals(others.map((each) => each.replace(/@[^@/]*$/, "")).sort(), ["node:util", "npm:@logtape/logtape"]);
 });
 
 Deno.test("The way to see what is loaded sees client-node when a program imports it", async () => {
