@@ -18,6 +18,7 @@ import type { Lag } from "./_lag.ts";
 import type { StreamTrouble } from "./_outlet.ts";
 import { pause, until } from "./_pause.ts";
 import type { RequestRecord } from "./_recorded_request.ts";
+import { bytesOf, discard, type Reply } from "./_reply.ts";
 import { catchUp } from "./_versions.ts";
 
 /** A connection that requests come over. */
@@ -88,8 +89,9 @@ export class FaultyExchange {
   }
 
   /** Brings the answer to the client; rejects if the connection breaks, or the client gives up. */
-  async end(response: Response, streams: boolean): Promise<Response> {
+  async end(reply: Reply, streams: boolean): Promise<Reply> {
     const { answerDelay, reset, stall, truncate, code, inStream } = this.#fault ?? {};
+    const { status, headers, body } = reply;
     try {
       if (answerDelay !== undefined) await pause(answerDelay, this.#ends);
       if (reset === "after") this.#reset();
@@ -99,17 +101,21 @@ export class FaultyExchange {
         await until(cut.over, this.#ends);
       }
     } catch (error) {
-      await response.body?.cancel();
+      await discard(reply);
       throw error;
     }
-    if (streams && code !== undefined && inStream && response.ok) {
-      await response.body?.cancel();
+    if (body instanceof ReadableStream && code !== undefined && inStream) {
+      await discard(reply);
       const line = `{"type":"ERROR","object":${JSON.stringify(faultError(this.#fault!).status)}}\n`;
-      return new Response(line, response);
+      return { status, headers, body: line };
     }
-    if (truncate === undefined || streams) return response;
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    return new Response(bytes.subarray(0, bytes.length >> 1), response);
+    if (truncate === undefined || streams || body instanceof ReadableStream) return reply;
+    const bytes = bytesOf(body);
+    return {
+      status,
+      headers: headers.filter(([name]) => name !== "content-length"),
+      body: bytes.subarray(0, bytes.length >> 1),
+    };
   }
 
   /** As a real replica that is behind: what must be of the newest state waits, and is then served from where that is. */

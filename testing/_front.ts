@@ -23,12 +23,16 @@ import { preferProtobuf } from "./_protobuf_answer.ts";
 import { PROTOBUF } from "./_protobuf_types.ts";
 import { RequestRecord } from "./_recorded_request.ts";
 import type { Requests } from "./_requests.ts";
-import { errorResponse } from "./_respond.ts";
+import { type Reply, responseOf } from "./_reply.ts";
+import { errorReply } from "./_respond.ts";
 import { type Asked, route } from "./_router.ts";
 import type { ClientCertificate } from "./_secure_server.ts";
 import { attributesOf, type Received, serve } from "./_serve.ts";
 import { Turns } from "./_turns.ts";
 import { reachesFuture, waitFor } from "./_versions.ts";
+
+/** A request as it came. */
+export type Incoming = Pick<Request, "method" | "url" | "headers" | "signal" | "text" | "arrayBuffer">;
 
 /** What is known of a request besides itself. */
 export interface Origin {
@@ -67,8 +71,13 @@ export class Front {
     this.#turns = new Turns(now);
   }
 
-  /** Answers a request; rejects when the connection broke. */
+  /** Answers a request in process. */
   async answer(request: Request, origin: Origin = INSIDE): Promise<Response> {
+    return responseOf(await this.reply(request, origin));
+  }
+
+  /** Replies to a request; rejects when the connection broke. */
+  async reply(request: Incoming, origin: Origin): Promise<Reply> {
     const turn = this.#turns.next();
     if (turn) await turn;
     if (this.down) throw connectionRefused();
@@ -80,7 +89,7 @@ export class Front {
     const record = new RequestRecord(this.#now(), request.method, url, request.headers, body, client);
     this.#requests.add(record);
     const accept = request.headers.get("accept");
-    let asked: Asked | undefined, response: Response;
+    let asked: Asked | undefined, reply: Reply;
     let exchange: FaultyExchange | undefined;
     try {
       const fallback = this.#state.authorizes ? ANONYMOUS : ADMIN;
@@ -99,7 +108,7 @@ export class Front {
         await exchange.begin(url);
       }
       const received: Received = {
-        request,
+        method: request.method,
         url,
         body,
         headers,
@@ -109,34 +118,33 @@ export class Front {
         lag: exchange?.lag,
         open: isWatch(asked) ? this.#opener(record, origin, exchange) : undefined,
       };
-      response = await this.#serve(asked, received);
+      reply = await this.#serve(asked, received);
     } catch (error) {
-      response = errorResponse(error, accept);
+      reply = errorReply(error, accept);
     }
-    record.code = response.status;
-    const streams = asked !== undefined && isWatch(asked);
-    if (accept?.includes(PROTOBUF)) response = await preferProtobuf(response, accept, streams);
-    if (asked?.kind === "resource" && isLarge(response)) {
-      response = await compressed(response, request.headers.get("accept-encoding"));
+    record.code = reply.status;
+    if (accept?.includes(PROTOBUF)) reply = preferProtobuf(reply, accept);
+    if (asked?.kind === "resource" && isLarge(reply)) {
+      reply = await compressed(reply, request.headers.get("accept-encoding"));
     }
     // A partition may have begun meanwhile.
     if (exchange || !this.#board.idle) {
       exchange ??= new FaultyExchange(this.#board, this.#state, record, gone, origin.connection);
-      response = await exchange.end(response, streams);
+      reply = await exchange.end(reply, asked !== undefined && isWatch(asked));
     }
-    return response;
+    return reply;
   }
 
   /** Answers a request, once the state that it is for has come or will not. */
-  async #serve(asked: Asked, received: Received): Promise<Response> {
+  async #serve(asked: Asked, received: Received): Promise<Reply> {
     const { url, signal, lag } = received;
     const ends = (): AbortSignal => AbortSignal.any([signal, this.#state.closed, this.#board.broken]);
     if (isWatch(asked) && reachesFuture(url, this.#state, lag)) await waitFor(url, this.#state, lag, ends());
-    const response = serve(this.#state, asked, received);
-    if (response.status === 504 && await waitFor(url, this.#state, lag, ends())) {
+    const reply = serve(this.#state, asked, received);
+    if (reply.status === 504 && await waitFor(url, this.#state, lag, ends())) {
       return serve(this.#state, asked, received);
     }
-    return response;
+    return reply;
   }
 
   #opener(record: RequestRecord, { connection }: Origin, exchange: FaultyExchange | undefined): OpenOutlet {
@@ -158,7 +166,7 @@ function agentOf(headers: Headers): string {
 }
 
 /** Reads the body of a request; protocol buffers become the JSON that they stand for. */
-async function receive(request: Request): Promise<{ body: string; headers: Headers }> {
+async function receive(request: Incoming): Promise<{ body: string; headers: Headers }> {
   const { headers } = request;
   if (headers.get("content-type") !== PROTOBUF) return { body: await request.text(), headers };
   const bytes = new Uint8Array(await request.arrayBuffer());

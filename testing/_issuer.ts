@@ -10,6 +10,7 @@
  *
  * @module
  */
+import type { Reply } from "./_reply.ts";
 import { mediaType } from "./_codec.ts";
 import { methodNotAllowed, notAcceptable } from "./_status.ts";
 
@@ -22,7 +23,7 @@ export function issuerDocument(
   method: string,
   accept: string | null,
   host: string,
-): Response | undefined {
+): Reply | undefined {
   switch (path.replace(/\/$/, "")) {
     case "/.well-known/openid-configuration":
       return document(method, accept, "application/json", {
@@ -39,12 +40,11 @@ export function issuerDocument(
   return undefined;
 }
 
-function document(method: string, accept: string | null, type: string, body: unknown): Response {
+function document(method: string, accept: string | null, type: string, body: unknown): Reply {
   if (method !== "GET") throw methodNotAllowed();
   checkType(accept, type);
-  return new Response(JSON.stringify(body), {
-    headers: { "content-type": type, "cache-control": "public, max-age=3600" },
-  });
+  const headers = [["content-type", type], ["cache-control", "public, max-age=3600"]] as const;
+  return { status: 200, headers, body: JSON.stringify(body) };
 }
 
 /** Refuses who does not accept the one type that there is. */

@@ -9,6 +9,7 @@
  *
  * @module
  */
+import type { Reply } from "./_reply.ts";
 import { CHECKS } from "./_discovery.ts";
 
 /** How many objects of a resource there are. */
@@ -28,7 +29,7 @@ function gauge(name: string, help: string, values: readonly (readonly [Record<st
 }
 
 /** The metrics page of a path; undefined if it is of none. */
-export function metricsPage(path: string, counts: () => readonly ObjectCount[]): Response | undefined {
+export function metricsPage(path: string, counts: () => readonly ObjectCount[]): Reply | undefined {
   switch (path) {
     case "/metrics":
       return page(
@@ -48,7 +49,7 @@ export function metricsPage(path: string, counts: () => readonly ObjectCount[]):
   return undefined;
 }
 
-function page(text: string): Response {
+function page(body: string): Reply {
   const type = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
-  return new Response(text, { headers: { "content-type": type } });
+  return { status: 200, headers: [["content-type", type]], body };
 }

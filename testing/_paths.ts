@@ -14,7 +14,8 @@ import { discover, health, VERSION } from "./_discovery.ts";
 import { checkType, issuerDocument } from "./_issuer.ts";
 import { metricsPage, type ObjectCount } from "./_metrics.ts";
 import { openApi, openApiHead } from "./_openapi.ts";
-import { jsonResponse, textResponse } from "./_respond.ts";
+import type { Reply } from "./_reply.ts";
+import { jsonReply, textReply } from "./_respond.ts";
 import { isDoubled } from "./_router.ts";
 import { methodNotAllowed, noResource, pageNotFound, TextError, unavailable } from "./_status.ts";
 
@@ -35,11 +36,9 @@ function isRemote({ registry }: ServerState, path: string): boolean {
 }
 
 /** Answers a request for a path. */
-export function servePath(server: ServerState, request: Request, url: URL): Response {
+export function servePath(server: ServerState, method: string, accept: string | null, url: URL): Reply {
   const { pathname: path, searchParams, host } = url;
-  const { method } = request;
   const { registry } = server;
-  const accept = request.headers.get("accept");
   if (/%(?![0-9a-f]{2})/i.test(path)) throw new TextError(400, "400 Bad Request");
   if (isDoubled(path)) {
     const [, root, group = ""] = path.split("/");
@@ -48,28 +47,28 @@ export function servePath(server: ServerState, request: Request, url: URL): Resp
   }
   if (isRemote(server, path)) throw unavailable();
   if (path === "/" || path === "/index.html") {
-    return jsonResponse({ code: 200, body: { paths: rootPaths(server) } }, accept, []);
+    return jsonReply({ code: 200, body: { paths: rootPaths(server) } }, accept, []);
   }
   const healthy = health(path, searchParams);
-  if (healthy !== undefined) return textResponse(200, healthy);
+  if (healthy !== undefined) return textReply(200, healthy);
   const told = issuerDocument(path, method, accept, host) ?? metricsPage(path, () => counts(server));
   if (told) return told;
   if (method !== "GET" && getsOnly(server, path)) throw methodNotAllowed();
   if (/^\/version\/*$/.test(path)) {
     checkType(accept, "application/json");
-    return jsonResponse({ code: 200, body: { ...VERSION } }, null, []);
+    return jsonReply({ code: 200, body: { ...VERSION } }, null, []);
   }
   if (path.startsWith("/openapi/v3/")) {
     const described = path === "/openapi/v3/" ? undefined : openApi(registry, path);
-    return described ? jsonResponse(described, null, []) : new Response(null, { status: 404 });
+    return described ? jsonReply(described, null, []) : { status: 404, headers: [], body: null };
   }
   if (path === "/openapi/v2" && accept?.includes(OPENAPI_PROTOBUF)) {
-    return new Response(openApiHead(), { headers: { "content-type": OPENAPI_PROTOBUF.replace("@", ".") } });
+    return { status: 200, headers: [["content-type", OPENAPI_PROTOBUF.replace("@", ".")]], body: openApiHead() };
   }
   const described = path.startsWith("/openapi/") ? openApi(registry, path) : undefined;
-  if (described) return jsonResponse(described, null, []);
+  if (described) return jsonReply(described, null, []);
   const answer = discover(registry, path, accept, host);
-  if (answer) return jsonResponse(answer, answer.headers ? null : accept, []);
+  if (answer) return jsonReply(answer, answer.headers ? null : accept, []);
   throw pageNotFound();
 }
 

@@ -12,7 +12,7 @@
 import { ADMIN } from "./_auth.ts";
 import type { ServerState } from "./_call.ts";
 import type { Perform } from "./_perform.ts";
-import { errorResponse } from "./_respond.ts";
+import { errorReply } from "./_respond.ts";
 import { route } from "./_router.ts";
 import { attributesOf, serve } from "./_serve.ts";
 
@@ -22,23 +22,22 @@ const NEVER = new AbortController().signal;
 export function performer(server: ServerState): Perform {
   return (method, path, body, contentType = "application/json", agent = "kube-controller-manager/v1.37.2") => {
     const url = new URL(path, "http://kubernetes");
-    const headers = { "content-type": contentType, "user-agent": agent };
-    const request = new Request(url, { method, headers });
+    const headers = new Headers({ "content-type": contentType, "user-agent": agent });
     const text = body === undefined ? "" : JSON.stringify(body);
     try {
       const asked = route(method, url);
-      const response = serve(server, asked, {
-        request,
+      const { status } = serve(server, asked, {
+        method,
         url,
         body: text,
-        headers: request.headers,
+        headers,
         user: ADMIN,
         attributes: attributesOf(asked),
         signal: NEVER,
       });
-      return { code: response.status, body: {} };
+      return { code: status, body: {} };
     } catch (error) {
-      return { code: errorResponse(error, null).status, body: {} };
+      return { code: errorReply(error, null).status, body: {} };
     }
   };
 }

@@ -6,34 +6,35 @@
  * ```ts
  * import { preferProtobuf } from "./_protobuf_answer.ts";
  *
- * const response = Response.json({ apiVersion: "v1", kind: "Status", code: 200 });
- * const answer = await preferProtobuf(response, "application/vnd.kubernetes.protobuf, application/json", false);
- * console.assert(answer.headers.get("content-type") === "application/vnd.kubernetes.protobuf");
+ * const body = JSON.stringify({ apiVersion: "v1", kind: "Status", code: 200 });
+ * const reply = { status: 200, headers: [["content-type", "application/json"] as const], body };
+ * const answer = preferProtobuf(reply, "application/vnd.kubernetes.protobuf, application/json");
+ * console.assert(answer.body instanceof Uint8Array);
  * ```
  *
  * @module
  */
 import { negotiate } from "./_codec.ts";
 import { PROTOBUF } from "./_protobuf_types.ts";
+import { headerOf, type Reply, withHeader } from "./_reply.ts";
 import { writeProtobuf, writeProtobufEvent } from "./_protobuf_write.ts";
 
 const JSON_TYPE = /^application\/json(?=;|$)/;
 const decoder = new TextDecoder();
 
-/** Answers in protocol buffers if the client would rather have those and the kind has them; `watch` is a stream of events. */
-export async function preferProtobuf(response: Response, accept: string, watch: boolean): Promise<Response> {
-  if (negotiate(accept)?.format !== "protobuf") return response;
-  const type = response.headers.get("content-type") ?? "";
-  if (response.body === null || !JSON_TYPE.test(type)) return response;
-  const headers = new Headers(response.headers);
-  headers.set("content-type", type.replace(JSON_TYPE, PROTOBUF));
-  const { status } = response;
-  if (watch && response.ok) return await stream(response.body, { status, headers });
-  const text = await response.text();
-  const bytes = writeProtobuf(JSON.parse(text));
-  if (!bytes) return new Response(text, response);
-  headers.set("content-length", `${bytes.length}`);
-  return new Response(bytes, { status, headers });
+/** Answers in protocol buffers if the client would rather have those and the kind has them; a stream is one of events. */
+export function preferProtobuf(reply: Reply, accept: string): Reply {
+  if (negotiate(accept)?.format !== "protobuf") return reply;
+  const { status, headers, body } = reply;
+  const type = headerOf(reply, "content-type") ?? "";
+  if (body === null || !JSON_TYPE.test(type)) return reply;
+  if (body instanceof ReadableStream) {
+    return { status, headers: withHeader(headers, "content-type", `${PROTOBUF};stream=watch`), body: framed(body) };
+  }
+  const bytes = writeProtobuf(JSON.parse(typeof body === "string" ? body : decoder.decode(body)));
+  if (!bytes) return reply;
+  const typed = withHeader(headers, "content-type", type.replace(JSON_TYPE, PROTOBUF));
+  return { status, headers: withHeader(typed, "content-length", `${bytes.length}`), body: bytes };
 }
 
 /** Frames of chunks that many watches share. */
@@ -60,10 +61,10 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return all;
 }
 
-function stream(body: ReadableStream<Uint8Array>, init: { status: number; headers: Headers }): Response {
-  init.headers.set("content-type", `${PROTOBUF};stream=watch`);
-  const framed = new TransformStream<Uint8Array, Uint8Array>({
-    transform: (chunk, controller) => controller.enqueue(framesOf(chunk)),
-  });
-  return new Response(body.pipeThrough(framed), init);
+function framed(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => controller.enqueue(framesOf(chunk)),
+    }),
+  );
 }

@@ -1,10 +1,10 @@
 /**
- * Makes HTTP responses of answers and errors, in the format that the client accepts.
+ * Makes replies of answers and errors, in the format that the client accepts.
  *
  * ```ts
- * import { jsonResponse } from "./_respond.ts";
+ * import { jsonReply } from "./_respond.ts";
  *
- * console.assert(jsonResponse({ code: 200, body: "{}" }, null, []).status === 200);
+ * console.assert(jsonReply({ code: 200, body: "{}" }, null, []).status === 200);
  * ```
  *
  * @module
@@ -13,60 +13,59 @@ import { writeYaml } from "../yaml.ts";
 import type { Answer } from "./_call.ts";
 import { negotiate } from "./_codec.ts";
 import { LARGE } from "./_compression.ts";
+import type { Header, Reply } from "./_reply.ts";
 import { StatusError, TextError } from "./_status.ts";
 
-/** The `warning` header of a text. */
-function warning(text: string): string {
-  return `299 - ${JSON.stringify(text)}`;
+/** The `warning` headers of texts. */
+export function warningHeaders(texts: readonly string[]): Header[] {
+  return texts.map((text) => ["warning", `299 - ${JSON.stringify(text)}`]);
 }
 
-/** The response of an answer. */
-export function jsonResponse(
+const JSON_TYPE: Header = ["content-type", "application/json"],
+  YAML_TYPE: Header = ["content-type", "application/yaml"];
+
+/** The headers of JSON, or of what an answer says that it is. */
+function jsonHeaders(headers: Readonly<Record<string, string>>): Header[] {
+  const others = Object.entries(headers);
+  return "content-type" in headers ? others : [JSON_TYPE, ...others];
+}
+
+/** The reply of an answer. */
+export function jsonReply(
   { code, body, headers = {} }: Answer,
   accept: string | null,
   warnings: readonly string[],
-): Response {
-  if (code === 204) return new Response(null, { status: code });
+): Reply {
+  if (code === 204) return { status: code, headers: [], body: null };
   const yaml = negotiate(accept)?.format === "yaml";
   let text = typeof body === "string" ? body : JSON.stringify(body);
   if (yaml) text = writeYaml(JSON.parse(text), { sorted: true });
-  const type = yaml
-    ? { ...headers, "content-type": "application/yaml" }
-    : { "content-type": "application/json", ...headers };
-  if (text.length > LARGE) return largeResponse(text, code, type, warnings);
-  if (warnings.length === 0) return new Response(text, { status: code, headers: type });
-  return new Response(text, { status: code, headers: pairs(type, warnings) });
+  const all = yaml
+    ? [...Object.entries(headers).filter(([name]) => name !== "content-type"), YAML_TYPE]
+    : jsonHeaders(headers);
+  if (text.length > LARGE) return largeReply(text, code, [...all, ...warningHeaders(warnings)]);
+  return { status: code, headers: warnings.length === 0 ? all : [...all, ...warningHeaders(warnings)], body: text };
 }
 
-/** As pairs each warning is sent as a header of its own. */
-function pairs(headers: Readonly<Record<string, string>>, warnings: readonly string[]): [string, string][] {
-  return [...Object.entries(headers), ...warnings.map((each) => ["warning", warning(each)] as [string, string])];
+/** A large reply says how long it is. */
+function largeReply(text: string, status: number, headers: readonly Header[]): Reply {
+  const body = new TextEncoder().encode(text);
+  return { status, headers: [...headers, ["content-length", `${body.length}`]], body };
 }
 
-/** A large response says how long it is, so that it can be compressed. */
-function largeResponse(
-  text: string,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  warnings: readonly string[],
-): Response {
-  const bytes = new TextEncoder().encode(text);
-  return new Response(bytes, { status, headers: pairs({ ...headers, "content-length": `${bytes.length}` }, warnings) });
-}
-
-/** The response of plain text. */
-export function textResponse(code: number, text: string): Response {
-  return new Response(text, { status: code, headers: { "content-type": "text/plain; charset=utf-8" } });
+/** The reply of plain text. */
+export function textReply(status: number, body: string): Reply {
+  return { status, headers: [["content-type", "text/plain; charset=utf-8"]], body };
 }
 
 /**
- * The response of what a handler threw.
+ * The reply of what a handler threw.
  *
  * @throws {unknown} What is no answer: a fault of the server itself
  */
-export function errorResponse(error: unknown, accept: string | null, warnings: readonly string[] = []): Response {
-  if (error instanceof TextError) return textResponse(error.code, error.message);
+export function errorReply(error: unknown, accept: string | null, warnings: readonly string[] = []): Reply {
+  if (error instanceof TextError) return textReply(error.code, error.message);
   if (!(error instanceof StatusError)) throw error;
   const { status, headers } = error;
-  return jsonResponse({ code: status.code, body: status, headers }, accept, warnings);
+  return jsonReply({ code: status.code, body: status, headers }, accept, warnings);
 }

@@ -20,7 +20,8 @@ import type { Lag } from "./_lag.ts";
 import type { Kube } from "./_objects.ts";
 import { servePath } from "./_paths.ts";
 import { representation } from "./_read.ts";
-import { errorResponse, jsonResponse } from "./_respond.ts";
+import type { Reply } from "./_reply.ts";
+import { errorReply, jsonReply, warningHeaders } from "./_respond.ts";
 import type { Asked, ResourceRequest } from "./_router.ts";
 import { methodNotAllowed, noResource, pageNotFound, StatusError, unavailable } from "./_status.ts";
 import { checkInclude, tableOf } from "./_table.ts";
@@ -35,7 +36,7 @@ export function attributesOf(asked: Asked): AccessAttributes {
 
 /** A request of a known user. */
 export interface Received {
-  readonly request: Request;
+  readonly method: string;
   readonly url: URL;
   readonly body: string;
   /** The headers, of the body as it was read. */
@@ -52,11 +53,11 @@ export interface Received {
 }
 
 /** Answers a request. */
-export function serve(server: ServerState, asked: Asked, received: Received): Response {
-  const { request, url, user, attributes } = received;
+export function serve(server: ServerState, asked: Asked, received: Received): Reply {
+  const { url, user, attributes } = received;
   if (!server.allows(user, attributes)) throw forbiddenAccess(server, user, attributes);
   if (asked.kind === "path" || asked.verb !== "watch") checkTimeout(url.searchParams);
-  if (asked.kind === "path") return servePath(server, request, url);
+  if (asked.kind === "path") return servePath(server, received.method, received.headers.get("accept"), url);
   return serveResource(server, received, asked);
 }
 
@@ -106,15 +107,14 @@ function isUnrouted(error: unknown): boolean {
   return [404, 405, 406, 415].includes(code) && details !== undefined && Object.keys(details).length === 0;
 }
 
-function serveResource(server: ServerState, received: Received, asked: ResourceRequest): Response {
-  const { request, url, body, headers, user, signal, lag, open } = received;
+function serveResource(server: ServerState, received: Received, asked: ResourceRequest): Reply {
+  const { method, url, body, headers, user, signal, lag, open } = received;
   const { group, version, plural } = asked;
   if (server.registry.isRemote(group, version)) throw unavailable();
   const info = server.registry.find(group, version, plural);
   if (!info) throw server.registry.isBuiltin(group) ? noResource() : pageNotFound();
   const misplaced = info.namespaced ? asked.name !== "" && !asked.inNamespace : asked.inNamespace;
   const unscoped = info.namespaced && !asked.inNamespace && !["list", "watch"].includes(asked.verb);
-  const { method } = request;
   const listed = asked.name === "" && info.verbs.includes("list");
   if (misplaced || unscoped) throw info.custom ? pageNotFound() : listed ? methodNotAllowed() : noResource();
   const deprecation = info.custom ? info.custom.deprecation : DEPRECATED[info.storage];
@@ -137,11 +137,10 @@ function serveResource(server: ServerState, received: Received, asked: ResourceR
   try {
     if (info.custom) checkCustom(accept);
     const answer = handle(call);
-    if (!(answer instanceof ReadableStream)) return jsonResponse(represented(call, answer), accept, warnings);
-    const all = new Headers({ "content-type": "application/json" });
-    for (const each of warnings) all.append("warning", `299 - ${JSON.stringify(each)}`);
-    return new Response(answer, { headers: all });
+    if (!(answer instanceof ReadableStream)) return jsonReply(represented(call, answer), accept, warnings);
+    const headers = [["content-type", "application/json"] as const, ...warningHeaders(warnings)];
+    return { status: 200, headers, body: answer };
   } catch (error) {
-    return errorResponse(error, accept, isUnrouted(error) ? [] : warnings);
+    return errorReply(error, accept, isUnrouted(error) ? [] : warnings);
   }
 }
