@@ -4,8 +4,8 @@
  * ```ts
  * import { listen } from "./_listen.ts";
  *
- * const answer = () => Promise.resolve(new Response("hello"));
- * const { url, close } = await listen(answer, { port: 0, hostname: "127.0.0.1", tls: false });
+ * const answer = () => Promise.resolve({ status: 200, headers: [], body: "hello" });
+ * const { url, close } = await listen(answer, { port: 0, hostname: "127.0.0.1", tls: false, now: () => new Date(0) });
  * console.assert(await (await fetch(url)).text() === "hello");
  * await close();
  * ```
@@ -14,7 +14,10 @@
  */
 import { Authority, type KeyPair } from "./_certificates.ts";
 import type { Connection } from "./_faulty_exchange.ts";
+import type { Incoming } from "./_front.ts";
+import { HttpServer } from "./_http_server.ts";
 import { Relay } from "./_relay.ts";
+import { type Reply, responseOf } from "./_reply.ts";
 import { type ClientCertificate, type SecureServer, serveSecure } from "./_secure_server.ts";
 
 /** What somebody listens on. */
@@ -25,6 +28,8 @@ export interface Address {
   readonly tls: boolean;
   /** True to ask clients for certificates, over HTTPS. */
   readonly clientCertificates?: boolean | undefined;
+  /** The time that answers say, over HTTP. */
+  readonly now: () => Date;
 }
 
 /** What came of it. */
@@ -43,31 +48,49 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** Answers a request that came over a connection; when that broke it does not matter what with. */
+/** Answers a request that came over a connection; rejects when that broke. */
 export type AnswerOver = (
-  request: Request,
+  request: Incoming,
   connection: Connection,
   certificate?: ClientCertificate,
-) => Promise<Response>;
+) => Promise<Reply>;
 
 /** Listens. */
 export async function listen(answer: AnswerOver, address: Address): Promise<Listener> {
-  const { port, hostname, tls, clientCertificates = false } = address;
-  const authority = tls ? new Authority("tend-api-server") : undefined;
+  return address.tls ? await listenSecurely(answer, address) : listenPlainly(answer, address);
+}
+
+function listenPlainly(answer: AnswerOver, { port, hostname, now }: Address): Listener {
+  const server = new HttpServer({ port, hostname }, { answer, now });
+  return {
+    url: `http://${hostOf(hostname)}:${server.port}`,
+    port: server.port,
+    ca: undefined,
+    certify: undefined,
+    down: () => server.down(),
+    up: () => server.up(),
+    close: () => server.close(),
+  };
+}
+
+/** Over HTTPS the connections are those of a relay, which can break them. */
+async function listenSecurely(answer: AnswerOver, address: Address): Promise<Listener> {
+  const { port, hostname, clientCertificates = false } = address;
+  const authority = new Authority("tend-api-server");
   const hosts = new Set(["kubernetes.default.svc", "localhost", "127.0.0.1"]);
   if (!hostname.includes(":")) hosts.add(hostname);
   let relay: Relay | undefined;
   const answerFrom = async (request: Request, from: number, certificate?: ClientCertificate): Promise<Response> => {
     const reset = (): void => relay?.break(from);
     try {
-      return await answer(request, { reset }, certificate);
+      return responseOf(await answer(request, { reset }, certificate));
     } catch {
       reset();
       return new Response(null, { status: 503 });
     }
   };
-  const keys = authority?.server([...hosts]);
-  const server = authority && keys && clientCertificates
+  const keys = authority.server([...hosts]);
+  const server = clientCertificates
     ? await serveSecure({ ...keys, ca: authority.cert }, answerFrom)
     : serve(keys, answerFrom);
   try {
@@ -77,12 +100,11 @@ export async function listen(answer: AnswerOver, address: Address): Promise<List
     throw error;
   }
   const { port: bound } = relay;
-  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   return {
-    url: `${tls ? "https" : "http"}://${host}:${bound}`,
+    url: `https://${hostOf(hostname)}:${bound}`,
     port: bound,
-    ca: authority?.cert,
-    certify: clientCertificates ? authority?.client.bind(authority) : undefined,
+    ca: authority.cert,
+    certify: clientCertificates ? authority.client.bind(authority) : undefined,
     down: () => relay.down(),
     up: () => relay.up(),
     async close() {
@@ -93,9 +115,13 @@ export async function listen(answer: AnswerOver, address: Address): Promise<List
   };
 }
 
+function hostOf(hostname: string): string {
+  return hostname.includes(":") ? `[${hostname}]` : hostname;
+}
+
 /** Listens on a free port of loopback without asking for certificates. */
 function serve(
-  keys: KeyPair | undefined,
+  keys: KeyPair,
   answer: (request: Request, from: number) => Promise<Response>,
 ): SecureServer {
   const server = Deno.serve(

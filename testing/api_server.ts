@@ -159,8 +159,8 @@ export class ApiServer implements AsyncDisposable {
     const { port = 0, hostname = "127.0.0.1", clientCertificates = false, tls = clientCertificates } = options;
     const { kubeconfigFile } = options;
     const listener = await listen(
-      (request, connection, certificate) => this.#front.answer(request, { connection, certificate }),
-      { port, hostname, tls, clientCertificates },
+      (request, connection, certificate) => this.#front.reply(request, { connection, certificate }),
+      { port, hostname, tls, clientCertificates, now: this.#state.now },
     );
     const { url, port: bound, ca } = listener;
     this.#listeners.add(listener);
