@@ -5,7 +5,8 @@
  */
 import { ApiServer } from "../testing/mod.ts";
 import type { Figure } from "./_figures.ts";
-import { DEFINITION, type Fetch } from "./_world.ts";
+import { connect } from "./_sockets.ts";
+import { DEFINITION } from "./_world.ts";
 import { measureWrites, processorTime } from "./_writes.ts";
 
 /** How many requests are under way at once. */
@@ -33,10 +34,9 @@ export async function overHttp(): Promise<Figure[]> {
 }
 
 /** Measures from the client's side. */
-export function fromOutside(url: string): Promise<Figure[]> {
-  const send: Fetch = (request) => {
-    const { pathname, search } = new URL(request.url);
-    return fetch(new Request(`${url}${pathname}${search}`, request));
-  };
-  return measureWrites(send, WRITES, "over HTTP", 3000, CONCURRENCY);
+export async function fromOutside(url: string): Promise<Figure[]> {
+  const { send, close } = await connect(url, CONCURRENCY);
+  const figures = await measureWrites(send, WRITES, "over HTTP", 3000, CONCURRENCY);
+  close();
+  return figures;
 }

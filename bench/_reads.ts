@@ -7,7 +7,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ApiServer } from "../testing/mod.ts";
 import type { Figure } from "./_figures.ts";
 import { processorTime } from "./_writes.ts";
-import { ask, CONFIG_MAPS, configMap, DEFINITION, status, widget, WIDGETS } from "./_world.ts";
+import { ask, CONFIG_MAPS, configMap, DEFINITION, sending, status, widget, WIDGETS } from "./_world.ts";
 
 const OBJECTS = 50_000, SIZE = 1000, WATCHERS = 1000, CHANGES = 100;
 
@@ -21,11 +21,12 @@ async function lengthOf(response: Response): Promise<number> {
 /** Holds many objects, and lists them. */
 export async function held(): Promise<Figure[]> {
   await using server = new ApiServer();
-  await ask(server.fetch, 200, "GET", "/api/v1/namespaces/default");
+  const send = sending(server.fetch);
+  await ask(send, 200, "GET", "/api/v1/namespaces/default");
   const before = Deno.memoryUsage().rss;
   let size = 0;
   for (let index = 0; index < OBJECTS; index++) {
-    size += (await ask(server.fetch, 201, "POST", CONFIG_MAPS, configMap(`c${index}`, SIZE))).length;
+    size += (await ask(send, 201, "POST", CONFIG_MAPS, configMap(`c${index}`, SIZE))).length;
   }
   assert(Math.abs(size / OBJECTS - SIZE) < 24, `an object has ${size / OBJECTS} bytes`);
   const megabytes = (Deno.memoryUsage().rss - before) / 1e6;
@@ -46,9 +47,10 @@ export async function held(): Promise<Figure[]> {
 /** Tells many watchers of changes, each of which is written once. */
 export async function watched(): Promise<Figure[]> {
   await using server = new ApiServer();
+  const send = sending(server.fetch);
   await server.apply(DEFINITION);
-  await ask(server.fetch, 201, "POST", WIDGETS, widget("w"));
-  const { metadata } = JSON.parse(await ask(server.fetch, 200, "GET", WIDGETS));
+  await ask(send, 201, "POST", WIDGETS, widget("w"));
+  const { metadata } = JSON.parse(await ask(send, 200, "GET", WIDGETS));
   const path = `http://kubernetes${WIDGETS}?watch=1&resourceVersion=${metadata.resourceVersion}`;
   const readers = await Promise.all(Array.from({ length: WATCHERS }, async () => {
     return (await server.fetch(new Request(path))).body!.getReader();
@@ -57,7 +59,7 @@ export async function watched(): Promise<Figure[]> {
   const before = processorTime(), begin = performance.now();
   for (let change = 1; change <= CHANGES; change++) {
     await ask(
-      server.fetch,
+      send,
       200,
       "PATCH",
       `${WIDGETS}/w/status`,

@@ -11,8 +11,24 @@
  */
 import { assertEquals } from "@std/assert";
 
-/** Answers requests, in process or not. */
-export type Fetch = (request: Request) => Promise<Response>;
+/** Sends a request; answers with the code and the text. */
+export type Send = (
+  method: string,
+  path: string,
+  body?: string,
+  contentType?: string,
+) => Promise<readonly [status: number, text: string]>;
+
+/** Sends by what answers a `Request`. */
+export function sending(fetch: (request: Request) => Promise<Response>, url = "http://kubernetes"): Send {
+  return async (method, path, body, contentType = "application/json") => {
+    const headers = { "content-type": contentType, "user-agent": "bench/1" };
+    const response = await fetch(
+      new Request(`${url}${path}`, body === undefined ? { method } : { method, headers, body }),
+    );
+    return [response.status, await response.text()];
+  };
+}
 
 const text = { type: "string" }, integer = { type: "integer" };
 const named = { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"] };
@@ -115,17 +131,14 @@ export function configMap(name: string, size: number): { data: { text: string } 
 
 /** Sends a request that must be answered with a code; the body of the answer. */
 export async function ask(
-  fetch: Fetch,
+  send: Send,
   code: number,
   method: string,
   path: string,
   body?: unknown,
-  contentType = "application/json",
+  contentType?: string,
 ): Promise<string> {
-  const headers = { "content-type": contentType, "user-agent": "bench/1" };
-  const init = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) };
-  const response = await fetch(new Request(`http://kubernetes${path}`, init));
-  const answer = await response.text();
-  if (response.status !== code) assertEquals([response.status, answer], [code, ""]);
+  const [status, answer] = await send(method, path, body === undefined ? undefined : JSON.stringify(body), contentType);
+  if (status !== code) assertEquals([status, answer], [code, ""]);
   return answer;
 }

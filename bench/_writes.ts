@@ -9,7 +9,7 @@ import type { Api } from "../client.ts";
 import { type KubernetesObject, resource } from "../resource.ts";
 import { ApiServer } from "../testing/mod.ts";
 import { type Figure, median } from "./_figures.ts";
-import { ask, CONFIG_MAPS, configMap, DEFINITION, type Fetch, status, widget, WIDGETS } from "./_world.ts";
+import { ask, CONFIG_MAPS, configMap, DEFINITION, type Send, sending, status, widget, WIDGETS } from "./_world.ts";
 
 const MERGE = "application/merge-patch+json";
 const BATCH = 250;
@@ -21,10 +21,10 @@ export type Write = (index: number) => Promise<unknown>;
 /** The ms that a batch of writes takes. */
 async function timed(write: Write, from: number, concurrency = 1): Promise<number> {
   const begin = performance.now();
-  for (let index = from; index < from + BATCH; index += concurrency) {
-    if (concurrency === 1) await write(index);
-    else await Promise.all(Array.from({ length: concurrency }, (_, each) => write(index + each)));
-  }
+  const some = async (first: number): Promise<void> => {
+    for (let index = from + first; index < from + BATCH; index += concurrency) await write(index);
+  };
+  await Promise.all(Array.from({ length: concurrency }, (_, first) => some(first)));
   return performance.now() - begin;
 }
 
@@ -52,39 +52,39 @@ export async function rate(
 }
 
 /** The writes that are measured, of objects that are numbered from 0 to `count`. */
-export function writesTo(fetch: Fetch, count: number): Record<string, Write> {
+export function writesTo(send: Send, count: number): Record<string, Write> {
   const widgets = (index: number): string => `${WIDGETS}/w${index % count}/status`;
   const base = { apiVersion: "bench.dev/v1", kind: "Widget" };
   return {
-    "creates of widgets": (index) => ask(fetch, 201, "POST", WIDGETS, widget(`w${index}`)),
+    "creates of widgets": (index) => ask(send, 201, "POST", WIDGETS, widget(`w${index}`)),
     "merge patches of their status": (index) =>
-      ask(fetch, 200, "PATCH", widgets(index), { status: status(index + 1) }, MERGE),
+      ask(send, 200, "PATCH", widgets(index), { status: status(index + 1) }, MERGE),
     "JSON patches of their status": (index) => {
       const patch = [{ op: "replace", path: "/status/ready", value: count + index + 1 }];
-      return ask(fetch, 200, "PATCH", widgets(index), patch, "application/json-patch+json");
+      return ask(send, 200, "PATCH", widgets(index), patch, "application/json-patch+json");
     },
     "applies of their status": (index) => {
       const path = `${widgets(index)}?fieldManager=bench&force=true`;
       const applied = { ...base, metadata: { name: `w${index % count}` }, status: status(2 * count + index + 1) };
-      return ask(fetch, 200, "PATCH", path, applied, "application/apply-patch+yaml");
+      return ask(send, 200, "PATCH", path, applied, "application/apply-patch+yaml");
     },
-    "creates of config maps": (index) => ask(fetch, 201, "POST", CONFIG_MAPS, configMap(`c${index}`, 1000)),
+    "creates of config maps": (index) => ask(send, 201, "POST", CONFIG_MAPS, configMap(`c${index}`, 1000)),
     "merge patches of config maps": (index) =>
-      ask(fetch, 200, "PATCH", `${CONFIG_MAPS}/c${index % count}`, { data: { count: `${index}` } }, MERGE),
+      ask(send, 200, "PATCH", `${CONFIG_MAPS}/c${index % count}`, { data: { count: `${index}` } }, MERGE),
   };
 }
 
 /** Measures all writes, and that each of them took effect. */
 export async function measureWrites(
-  fetch: Fetch,
+  send: Send,
   count: number,
   where: string,
   atLeast: number,
   concurrency = 1,
 ): Promise<Figure[]> {
   const figures: Figure[] = [];
-  const before = await newest(fetch);
-  const writes = Object.entries(writesTo(fetch, count));
+  const before = await newest(send);
+  const writes = Object.entries(writesTo(send, count));
   for (const [name, write] of writes) {
     figures.push({
       figure: `${name}, ${where}`,
@@ -92,26 +92,27 @@ export async function measureWrites(
       ...(name.includes("applies") ? {} : { atLeast }),
     });
   }
-  assertEquals(await newest(fetch) - before, writes.length * count);
-  const last = JSON.parse(await ask(fetch, 200, "GET", `${WIDGETS}/w${count - 1}`));
+  assertEquals(await newest(send) - before, writes.length * count);
+  const last = JSON.parse(await ask(send, 200, "GET", `${WIDGETS}/w${count - 1}`));
   assertEquals([last.status.ready, last.spec.size, last.metadata.managedFields.length], [3 * count, 1, 3]);
   return figures;
 }
 
-async function newest(fetch: Fetch): Promise<number> {
-  return Number(JSON.parse(await ask(fetch, 200, "GET", `${CONFIG_MAPS}?limit=1`)).metadata.resourceVersion);
+async function newest(send: Send): Promise<number> {
+  return Number(JSON.parse(await ask(send, 200, "GET", `${CONFIG_MAPS}?limit=1`)).metadata.resourceVersion);
 }
 
 /** Measures requests in process, and the same through a client. */
 export async function inProcess(): Promise<Figure[]> {
   await using server = new ApiServer();
   await server.apply(DEFINITION);
-  const figures = await measureWrites(server.fetch, 10_000, "in process", 10_000);
+  const send = sending(server.fetch);
+  const figures = await measureWrites(send, 10_000, "in process", 10_000);
   await using client = server.client();
   const widgets = client.api(WIDGET), count = 5000;
   const target = (index: number) => ({ name: `k${index}`, namespace: "default" });
   const requests: Record<string, Write> = {
-    "gets of widgets, in process": (index) => ask(server.fetch, 200, "GET", `${WIDGETS}/w${index}`),
+    "gets of widgets, in process": (index) => ask(send, 200, "GET", `${WIDGETS}/w${index}`),
     "creates of widgets, through a client": (index) => widgets.create(widget(`k${index}`) as KubernetesObject),
     "merge patches of their status, through a client": (index) =>
       widgets.status.patch(target(index), { status: status(index + 1) }),
@@ -120,7 +121,7 @@ export async function inProcess(): Promise<Figure[]> {
     "gets of widgets, through a client": (index) => widgets.get(target(index)),
   };
   for (const [figure, request] of Object.entries(requests)) figures.push({ figure, ...await rate(request, count) });
-  const page = () => ask(server.fetch, 200, "GET", `${CONFIG_MAPS}?limit=100`);
+  const page = () => ask(send, 200, "GET", `${CONFIG_MAPS}?limit=100`);
   figures.push({ figure: "list pages of 100 config maps, in process", ...await rate(page, 1000) });
   const last = await widgets.get(target(count - 1)) as KubernetesObject & { status: { ready: number } };
   assertEquals([last.metadata.generation, last.status.ready], [1, 2 * count - 1]);
@@ -137,7 +138,7 @@ export async function atScale(): Promise<Figure[]> {
   await using many = new ApiServer();
   const [small, large] = await Promise.all([few, many].map(async (server, index) => {
     await server.apply(DEFINITION);
-    const writes = writesTo(server.fetch, sizes[index]!);
+    const writes = writesTo(sending(server.fetch), sizes[index]!);
     const create = writes["creates of widgets"]!;
     for (let each = 0; each < sizes[index]!; each++) await create(each);
     return writes;
@@ -153,7 +154,7 @@ export async function atScale(): Promise<Figure[]> {
     const measured = median(ratios);
     figures.push({ figure: `${name}, at 100,000 objects to 1,000`, measured, unit: "x", atMost: 1.3 });
   }
-  const { items } = JSON.parse(await ask(many.fetch, 200, "GET", WIDGETS));
+  const { items } = JSON.parse(await ask(sending(many.fetch), 200, "GET", WIDGETS));
   assertEquals(items.length, 115_000);
   return figures;
 }
