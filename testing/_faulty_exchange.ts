@@ -3,9 +3,10 @@
  *
  * ```ts
  * import type { FaultyExchange } from "./_faulty_exchange.ts";
+ * import type { Reply } from "./_reply.ts";
  *
- * export async function lose(exchange: FaultyExchange, answer: Response): Promise<Response> {
- *   return await exchange.end(answer, false);
+ * export async function lose(exchange: FaultyExchange, reply: Reply): Promise<Reply> {
+ *   return await exchange.end(reply, false);
  * }
  * ```
  *
