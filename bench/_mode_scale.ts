@@ -9,6 +9,7 @@ import type { Ground } from "./_ground.ts";
 import { running, sync } from "./_mode_sync.ts";
 import type { WidgetOptions } from "./_objects.ts";
 import type { ReadyPeer } from "./_peers.ts";
+import { freePort, readyAt } from "./_probe.ts";
 
 /** Objects of a kB that are there even where their number is not what is measured. */
 const BASE = 10_000;
@@ -51,7 +52,10 @@ interface Scaled {
 
 /** The resident memory of a peer that has nothing to cache. */
 async function empty(ground: Ground, peer: ReadyPeer, kinds: number, settle: number): Promise<number> {
-  await using subject = ground.start(peer, { BENCH_OBJECTS: 0, BENCH_KINDS: kinds, BENCH_NAMESPACE: "default" });
+  const port = freePort();
+  const nothing = { BENCH_OBJECTS: 0, BENCH_KINDS: kinds, BENCH_NAMESPACE: "default", BENCH_PORT: port };
+  await using subject = ground.start(peer, nothing);
+  await readyAt(port); // One that is stopped while it starts does not stop in order.
   await delay(settle);
   const { rss } = subject.usage();
   await subject.stop();
