@@ -69,13 +69,13 @@ async function measure(each: Case, ground: Ground, peers: readonly ReadyPeer[], 
 /** Measures in process what needs no server. Deno prints the table; for machines, the answer is what it says. */
 async function micro(json: boolean): Promise<unknown> {
   const program = `${import.meta.dirname}/micro_bench.ts`;
-  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+  const output = await new Deno.Command(Deno.execPath(), {
     args: ["bench", "--quiet", "--no-check", "--allow-all", ...(json ? ["--json"] : []), program],
     stdout: json ? "piped" : "inherit",
     stderr: "inherit",
   }).output();
-  if (!success) throw new Error("Cannot measure micro: a benchmark failed");
-  return json ? JSON.parse(new TextDecoder().decode(stdout)) : undefined;
+  if (!output.success) throw new Error("Cannot measure micro: a benchmark failed");
+  return json ? JSON.parse(new TextDecoder().decode(output.stdout)) : undefined;
 }
 
 /** Measures all cases, and prints the table of each as soon as it is there. */
