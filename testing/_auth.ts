@@ -15,6 +15,7 @@ import type { AccessAttributes, BoundObject, ServerState, TokenFacts } from "./_
 import type { User } from "./_user.ts";
 import type { Kube } from "./_objects.ts";
 import { Rbac } from "./_rbac.ts";
+import type { RequestHeaders } from "./_request_headers.ts";
 import { StatusError } from "./_status.ts";
 import type { Store } from "./_store.ts";
 
@@ -153,7 +154,7 @@ export class Users {
  *
  * @throws {StatusError} If the token is not good
  */
-export function authenticate(server: ServerState, headers: Headers, fallback: User): User {
+export function authenticate(server: ServerState, headers: RequestHeaders, fallback: User): User {
   const header = headers.get("authorization");
   if (!header) return fallback;
   const [, scheme = "", token = ""] = /^(\S+)\s+(.*)$/.exec(header) ?? [];
@@ -168,7 +169,7 @@ function goStrings(values: readonly string[]): string {
 }
 
 /** The user that a request is done as; who asks must be allowed to impersonate. */
-export function impersonate(server: ServerState, user: User, headers: Headers, asked: AccessAttributes): User {
+export function impersonate(server: ServerState, user: User, headers: RequestHeaders, asked: AccessAttributes): User {
   const name = headers.get("impersonate-user") ?? "";
   const group = headers.get("impersonate-group") ?? "";
   const uid = headers.get("impersonate-uid") ?? "";

@@ -16,6 +16,7 @@ import type { Registry, ResourceInfo } from "./_registry.ts";
 import type { State } from "./_revision.ts";
 import type { Lag } from "./_lag.ts";
 import type { Outlet } from "./_outlet.ts";
+import type { RequestHeaders } from "./_request_headers.ts";
 import type { ResourceRequest } from "./_router.ts";
 import type { User } from "./_user.ts";
 import type { Fields, Kube } from "./_objects.ts";
@@ -83,7 +84,7 @@ export interface Call {
   readonly info: ResourceInfo;
   readonly method: string;
   readonly query: URLSearchParams;
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   readonly user: User;
   /** The body as it came. */
   readonly body: string;

@@ -11,6 +11,7 @@
  * @module
  */
 import type { User } from "./_user.ts";
+import type { RequestHeaders } from "./_request_headers.ts";
 import type { ClientCertificate } from "./_secure_server.ts";
 import { StatusError } from "./_status.ts";
 
@@ -19,7 +20,7 @@ import { StatusError } from "./_status.ts";
  *
  * @throws {StatusError} If the certificate is not of the authority that is trusted, and there is nothing else to go by
  */
-export function certificateUser(certificate: ClientCertificate | undefined, headers: Headers): User | undefined {
+export function certificateUser(certificate: ClientCertificate | undefined, headers: RequestHeaders): User | undefined {
   if (!certificate) return undefined;
   const { commonName, organizations, fingerprint, trusted } = certificate;
   if (!trusted) {

@@ -16,12 +16,18 @@ import { anywhere } from "./_schema_facts.ts";
 /** Tells whether there is any default at or below a schema. */
 export const hasDefaults: (schema: Schema) => boolean = anywhere((schema) => schema.default !== undefined);
 
+/** A member, and what its schema says. */
+interface Member {
+  readonly key: string;
+  readonly property: Schema;
+}
+
 /** The parts of a schema of an object that have to do with defaults. */
 interface Defaulted {
-  /** The members that have a default, with their schemas. */
-  readonly own: readonly (readonly [name: string, schema: Schema])[];
+  /** The members that have a default. */
+  readonly own: readonly Member[];
   /** The members with defaults below them. */
-  readonly below: readonly (readonly [name: string, schema: Schema])[];
+  readonly below: readonly Member[];
   /** What all other members are, if there are defaults in it. */
   readonly rest: Schema | undefined;
 }
@@ -31,10 +37,11 @@ const known = new WeakMap<Schema, Defaulted>();
 function defaultedIn(schema: Schema): Defaulted {
   let found = known.get(schema);
   if (found === undefined) {
-    const members = Object.entries(schema.properties ?? {}), { additionalProperties: rest } = schema;
+    const { properties = {}, additionalProperties: rest } = schema;
+    const members = Object.entries(properties).map(([key, property]) => ({ key, property }));
     found = {
-      own: members.filter(([, property]) => property.default !== undefined),
-      below: members.filter(([, property]) => hasDefaults(property)),
+      own: members.filter(({ property }) => property.default !== undefined),
+      below: members.filter(({ property }) => hasDefaults(property)),
       rest: typeof rest === "object" && hasDefaults(rest) ? rest : undefined,
     };
     known.set(schema, found);
@@ -58,13 +65,13 @@ function fill(value: unknown, schema: Schema): unknown {
   const object = value as JsonObject;
   const { own, below, rest } = defaultedIn(schema);
   let out: JsonObject | undefined;
-  for (const [key, property] of own) {
+  for (const { key, property } of own) {
     // Defaults are shared: stored objects are never changed.
     if (!Object.hasOwn(object, key) || isUnwantedNull(object[key], property)) {
       putMember(out ??= { ...object }, key, property.default);
     }
   }
-  for (const [key, property] of below) {
+  for (const { key, property } of below) {
     const current = out ?? object;
     if (!Object.hasOwn(current, key)) continue;
     const filled = fill(current[key], property);

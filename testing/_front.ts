@@ -22,6 +22,7 @@ import { isProtobuf, readProtobuf } from "./_protobuf.ts";
 import { preferProtobuf } from "./_protobuf_answer.ts";
 import { PROTOBUF } from "./_protobuf_types.ts";
 import { RequestRecord } from "./_recorded_request.ts";
+import { HeaderMap, type RequestHeaders } from "./_request_headers.ts";
 import type { Requests } from "./_requests.ts";
 import { type Reply, responseOf } from "./_reply.ts";
 import { errorReply } from "./_respond.ts";
@@ -32,7 +33,9 @@ import { Turns } from "./_turns.ts";
 import { reachesFuture, waitFor } from "./_versions.ts";
 
 /** A request as it came. */
-export type Incoming = Pick<Request, "method" | "url" | "headers" | "signal" | "text" | "arrayBuffer">;
+export interface Incoming extends Pick<Request, "method" | "url" | "signal" | "text" | "arrayBuffer"> {
+  readonly headers: RequestHeaders;
+}
 
 /** What is known of a request besides itself. */
 export interface Origin {
@@ -159,20 +162,21 @@ function isWatch(asked: Asked): boolean {
 }
 
 /** What a user agent begins with. */
-function agentOf(headers: Headers): string {
+function agentOf(headers: RequestHeaders): string {
   const agent = headers.get("user-agent") ?? "";
   const slash = agent.indexOf("/");
   return slash < 0 ? agent : agent.slice(0, slash);
 }
 
 /** Reads the body of a request; protocol buffers become the JSON that they stand for. */
-async function receive(request: Incoming): Promise<{ body: string; headers: Headers }> {
+async function receive(request: Incoming): Promise<{ body: string; headers: RequestHeaders }> {
   const { headers } = request;
   if (headers.get("content-type") !== PROTOBUF) return { body: await request.text(), headers };
   const bytes = new Uint8Array(await request.arrayBuffer());
   // What is none is refused where the body is read.
   if (!isProtobuf(bytes)) return { body: new TextDecoder().decode(bytes), headers };
-  const json = new Headers(headers);
-  json.set("content-type", "application/json");
-  return { body: JSON.stringify(readProtobuf(bytes)), headers: json };
+  return {
+    body: JSON.stringify(readProtobuf(bytes)),
+    headers: HeaderMap.with(headers, "content-type", "application/json"),
+  };
 }

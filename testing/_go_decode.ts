@@ -118,7 +118,7 @@ interface Field {
 interface Struct {
   readonly fields: ReadonlyMap<string, Field>;
   /** The fields that are written even if they are zero, with their zero values. */
-  readonly written: readonly (readonly [name: string, zero: () => unknown])[];
+  readonly written: readonly { readonly key: string; readonly zeroOf: () => unknown }[];
 }
 
 const structs = new WeakMap<Schema, Struct>();
@@ -131,7 +131,7 @@ function structOf(schema: Schema): Struct {
 
 function describe(schema: Schema): Struct {
   const fields = new Map<string, Field>(), marks = presenceOf(schema);
-  const written: [string, () => unknown][] = [];
+  const written: { key: string; zeroOf: () => unknown }[] = [];
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const always = alwaysWritten(schema, name), mark = marks?.get(name);
     fields.set(name, {
@@ -140,7 +140,7 @@ function describe(schema: Schema): Struct {
       kept: mark === "set" || mark !== "nonzero" && always,
       hollow: mark === "nonzero",
     });
-    if (always) written.push([name, () => zeroValue(property)]);
+    if (always) written.push({ key: name, zeroOf: () => zeroValue(property) });
   }
   return { fields, written };
 }
@@ -192,7 +192,7 @@ class Decoder {
       this.#path.pop();
     }
     this.#structs.pop();
-    for (const [key, zeroOf] of written) {
+    for (const { key, zeroOf } of written) {
       if (Object.hasOwn(out ?? value, key) && (out ?? value)[key] !== null) continue;
       const zero = zeroOf();
       if (!Object.hasOwn(value, key) || zero !== value[key]) putMember(out ??= { ...value }, key, zero);

@@ -12,13 +12,14 @@
 import { type Head, HttpError, readHead, writeHead } from "./_http_head.ts";
 import { Input } from "./_http_input.ts";
 import { remembered } from "./_remembered.ts";
+import type { RequestHeaders } from "./_request_headers.ts";
 import { bytesOf, type Header, type Reply } from "./_reply.ts";
 
 /** A request that came over a connection. */
 export class HttpRequest {
   readonly method: string;
   readonly url: string;
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   /** Never aborts: a stream is cancelled when the client goes. */
   readonly signal: AbortSignal = NEVER;
   readonly #body: Uint8Array<ArrayBuffer>;

@@ -11,6 +11,7 @@
  * @module
  */
 import type { Header } from "./_reply.ts";
+import { HeaderMap, type RequestHeaders } from "./_request_headers.ts";
 
 /** Thrown for what is no request. */
 export class HttpError extends Error {
@@ -30,7 +31,7 @@ export interface Head {
   readonly method: string;
   /** What is asked for, such as `/api?x=1`. */
   readonly target: string;
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   /** How many bytes follow; undefined if they come in chunks. */
   readonly length: number | undefined;
   /** True if the connection stays open. */
@@ -65,25 +66,24 @@ export function readHead(text: string): Head {
   };
 }
 
-function readHeaders(lines: readonly string[]): Headers {
-  const headers: [string, string][] = [];
+const NAME = /^[!#$%&'*+.^_`|~\w-]+$/, NOT_A_VALUE = /[\0\r\n]/;
+
+function readHeaders(lines: readonly string[]): HeaderMap {
+  const headers = new HeaderMap();
   for (let index = 1; index < lines.length; index++) {
     const line = lines[index]!, colon = line.indexOf(":");
-    if (colon < 1) throw new HttpError(400, "malformed HTTP header");
-    headers.push([line.slice(0, colon), line.slice(colon + 1).trim()]);
+    const name = line.slice(0, Math.max(0, colon)), value = line.slice(colon + 1).trim();
+    if (!NAME.test(name) || NOT_A_VALUE.test(value)) throw new HttpError(400, "malformed HTTP header");
+    headers.add(name, value);
   }
-  try {
-    return new Headers(headers);
-  } catch {
-    throw new HttpError(400, "malformed HTTP header");
-  }
+  return headers;
 }
 
 function tokens(value: string | null): string[] {
   return value === null ? [] : value.toLowerCase().split(",").map((each) => each.trim());
 }
 
-function lengthOf(headers: Headers): number | undefined {
+function lengthOf(headers: RequestHeaders): number | undefined {
   const length = headers.get("content-length"), coding = headers.get("transfer-encoding");
   if (coding !== null) {
     if (coding.toLowerCase() !== "chunked") throw new HttpError(501, "unsupported transfer encoding");

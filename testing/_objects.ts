@@ -47,7 +47,9 @@ export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => equal(item, b[index]));
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    for (let index = 0; index < a.length; index++) if (!equal(a[index], b[index])) return false;
+    return true;
   }
   if (Array.isArray(b)) return false;
   const left = a as Fields, right = b as Fields;

@@ -12,6 +12,7 @@
 import { ADMIN } from "./_auth.ts";
 import type { ServerState } from "./_call.ts";
 import type { Perform } from "./_perform.ts";
+import { HeaderMap } from "./_request_headers.ts";
 import { errorReply } from "./_respond.ts";
 import { route } from "./_router.ts";
 import { attributesOf, serve } from "./_serve.ts";
@@ -22,7 +23,9 @@ const NEVER = new AbortController().signal;
 export function performer(server: ServerState): Perform {
   return (method, path, body, contentType = "application/json", agent = "kube-controller-manager/v1.37.2") => {
     const url = new URL(path, "http://kubernetes");
-    const headers = new Headers({ "content-type": contentType, "user-agent": agent });
+    const headers = new HeaderMap();
+    headers.add("content-type", contentType);
+    headers.add("user-agent", agent);
     const text = body === undefined ? "" : JSON.stringify(body);
     try {
       const asked = route(method, url);

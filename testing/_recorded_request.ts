@@ -12,6 +12,7 @@
  * @module
  */
 import type { RequestSubject } from "./_match.ts";
+import type { RequestHeaders } from "./_request_headers.ts";
 
 /** A request that came to the server. */
 export interface RecordedRequest extends RequestSubject {
@@ -52,7 +53,7 @@ export class RequestRecord implements RecordedRequest {
   readonly #search: string;
 
   /** Takes what is known at once. */
-  constructor(time: number, method: string, url: URL, headers: Headers, body: string, client: string) {
+  constructor(time: number, method: string, url: URL, headers: RequestHeaders, body: string, client: string) {
     this.time = time;
     this.method = method;
     this.path = url.pathname;

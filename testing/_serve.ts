@@ -21,6 +21,7 @@ import type { Kube } from "./_objects.ts";
 import { servePath } from "./_paths.ts";
 import { representation } from "./_read.ts";
 import type { Reply } from "./_reply.ts";
+import type { RequestHeaders } from "./_request_headers.ts";
 import { errorReply, jsonReply, warningHeaders } from "./_respond.ts";
 import type { Asked, ResourceRequest } from "./_router.ts";
 import { methodNotAllowed, noResource, pageNotFound, StatusError, unavailable } from "./_status.ts";
@@ -40,7 +41,7 @@ export interface Received {
   readonly url: URL;
   readonly body: string;
   /** The headers, of the body as it was read. */
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   readonly user: User;
   /** What it asks for. */
   readonly attributes: AccessAttributes;

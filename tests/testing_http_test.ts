@@ -5,6 +5,7 @@ import type { Answering, HttpRequest } from "../testing/_http_connection.ts";
 import { type HttpError, readHead } from "../testing/_http_head.ts";
 import { Input } from "../testing/_http_input.ts";
 import { HttpServer } from "../testing/_http_server.ts";
+import { HeaderMap } from "../testing/_request_headers.ts";
 import type { Reply } from "../testing/_reply.ts";
 import { ApiServer } from "../testing/mod.ts";
 
@@ -94,6 +95,22 @@ Deno.test("Heads and bodies are read alike, however their bytes are cut", async 
     ),
     { numRuns: 200 },
   );
+});
+
+Deno.test("A HeaderMap is read as Headers are, and one with another value leaves the first alone", () => {
+  const name = fc.constantFrom("a", "A", "accept", "Impersonate-Extra-x"), value = fc.constantFrom("", "b", "c, d");
+  fc.assert(fc.property(fc.array(fc.tuple(name, value)), (entries) => {
+    const expected = new Headers(entries), headers = new HeaderMap();
+    for (const [name, value] of entries) headers.add(name, value);
+    const other = HeaderMap.with(headers, "a", "other");
+    for (const each of ["a", "accept", "impersonate-extra-x", "none"]) {
+      assertEquals([headers.get(each), headers.has(each)], [expected.get(each), expected.has(each)]);
+      assertEquals(other.get(each), each === "a" ? "other" : expected.get(each));
+    }
+    const found: Record<string, string> = {};
+    headers.forEach((value, name) => found[name] = value);
+    assertEquals(found, Object.fromEntries(expected));
+  }));
 });
 
 Deno.test("What is no request is refused, with a code of its own", () => {
