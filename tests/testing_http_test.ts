@@ -98,7 +98,7 @@ Deno.test("Heads and bodies are read alike, however their bytes are cut", async 
 });
 
 Deno.test("A HeaderMap is read as Headers are, and one with another value leaves the first alone", () => {
-  const name = fc.constantFrom("a", "A", "accept", "Impersonate-Extra-x"), value = fc.constantFrom("", "b", "c, d");
+  const name = fc.constantFrom("a", "A", "accept", "Impersonate-Extra-x"), value = fc.constantFrom("a", "b", "c, d");
   fc.assert(fc.property(fc.array(fc.tuple(name, value)), (entries) => {
     const expected = new Headers(entries), headers = new HeaderMap();
     for (const [name, value] of entries) headers.add(name, value);
