@@ -15,6 +15,7 @@
  */
 import { parseArgs } from "node:util";
 import { getLogger, type LogLevel } from "@logtape/logtape";
+import { seedTls } from "./_tls_seed.ts";
 import { messageOf } from "./errors.ts";
 import { parseAddress } from "./health.ts";
 import type { RunOptions } from "./lifecycle.ts";
@@ -110,7 +111,14 @@ export async function commandLine(
     const { command, values } = read(args);
     if (values.help) return print(help(operator.name)), 0;
     if (values.version) return print(`${operator.name} ${operator.version}`), 0;
-    if (command === "run") return await run(operator, values, io);
+    if (command === "run") {
+      const seeded = seedTls();
+      try {
+        return await run(operator, values, io);
+      } finally {
+        await seeded;
+      }
+    }
     print(document(operator, command, values).trimEnd());
     return 0;
   } catch (error) {

@@ -288,6 +288,32 @@ Deno.test("B22: commandLine() logs a promise that nobody awaits, and goes on", a
   assertEquals(error.message, "forgotten");
 });
 
+Deno.test("commandLine() has the random numbers of TLS seeded while the operator starts, and for no other command", async () => {
+  const { generateKey } = crypto.subtle;
+  const said: string[] = [];
+  const { promise: seeded, resolve: seed } = Promise.withResolvers<void>();
+  Object.defineProperty(crypto.subtle, "generateKey", {
+    configurable: true,
+    value: async (...args: Parameters<typeof generateKey>) => {
+      said.push("seeding");
+      await seeded;
+      return await generateKey.apply(crypto.subtle, args);
+    },
+  });
+  try {
+    await cli(recorder(), "crds");
+    assertEquals(said, []);
+    const ended = cli(recorder(() => void said.push("running")), "run").then(({ code }) => said.push(`ended ${code}`));
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    assertEquals(said, ["seeding", "running"]);
+    seed();
+    await ended;
+    assertEquals(said, ["seeding", "running", "ended 0"]);
+  } finally {
+    delete (crypto.subtle as { generateKey?: unknown }).generateKey;
+  }
+});
+
 Deno.test("An operator's program prints help, version and manifests without any permission", async () => {
   const run = (...args: string[]) => deno(["run", "--quiet", "--no-prompt", "examples/backup.ts", ...args]);
   const help = await run("--help");
